@@ -10,6 +10,14 @@ b'a text that no server sees'
 The names that begin with an underscore are not for users. The page is docs/python.md of the repository.
 """
 
+from importlib.util import find_spec as _find_spec
+
+if _find_spec("divisi._native") is None:
+    raise ImportError(
+        "these are the package's sources, which are not built: `pip install ./python`, then start Python in "
+        "another folder than python/"
+    )
+
 from ._client import Client, connect
 from ._commands import Circuit, Program, bench, command, engines, flat, kat, program, run
 from ._errors import Error, UsageError

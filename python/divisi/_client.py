@@ -116,7 +116,7 @@ class Client:
 
     def destroy_key(self, key: Key) -> None:
         """Have the servers erase a key; what it encrypted is lost then."""
-        self._native.destroy_key(self._mine(key).name)
+        self._native.destroy_key(self._mine(key))
 
     # -- texts
 
@@ -157,7 +157,7 @@ class Client:
         it. Keys of CBC, SIV and KW have the forms of docs/clients.md; ``mode="kwp"`` chooses KWP. ``wipe``
         overwrites the caller's data with zeros when they are encrypted: a bytearray or an array.
         """
-        work = _native.Work.encrypt(self._mine(key).name, key.type, mode, associated)
+        work = _native.Work.encrypt(self._mine(key), mode, associated)
         return self._run(work, data, wipe, _native.OVERHEAD if _is_gcm(key) else None)
 
     @overload
@@ -192,7 +192,7 @@ class Client:
 
         (CBC authenticates nothing.)
         """
-        work = _native.Work.decrypt(self._mine(key).name, key.type, mode, associated)
+        work = _native.Work.decrypt(self._mine(key), mode, associated)
         return self._run(work, data, False, -_native.OVERHEAD if _is_gcm(key) else None)
 
     def encrypt_all(
@@ -209,7 +209,7 @@ class Client:
         ``associated`` is the same for all texts, or a list that has one for each.
         """
         def work(one: Any) -> _native.Work:
-            return _native.Work.encrypt(self._mine(key).name, key.type, mode, one)
+            return _native.Work.encrypt(self._mine(key), mode, one)
 
         return self._run_all(work, list(texts), associated, wipe)
 
@@ -223,7 +223,7 @@ class Client:
     ) -> list[bytes]:
         """Decrypt many texts as :meth:`encrypt_all` encrypts them. One that is not authentic ends the call."""
         def work(one: Any) -> _native.Work:
-            return _native.Work.decrypt(self._mine(key).name, key.type, mode, one)
+            return _native.Work.decrypt(self._mine(key), mode, one)
 
         return self._run_all(work, list(texts), associated, False)
 
@@ -266,7 +266,7 @@ class Client:
         wipe: bool = False,
     ) -> bytes:
         """The tag of a text by the algorithm of the key's type; for GMAC the nonce of 12 bytes before it."""
-        work = _native.Work.mac(self._mine(key).name, key.type, customization, output_bytes, xof)
+        work = _native.Work.mac(self._mine(key), customization, output_bytes, xof)
         return _some(self._native.run(work, _checked(data), wipe, None))
 
     def mac_all(
@@ -280,7 +280,7 @@ class Client:
         wipe: bool = False,
     ) -> list[bytes]:
         """The tags of many texts."""
-        work = _native.Work.mac(self._mine(key).name, key.type, customization, output_bytes, xof)
+        work = _native.Work.mac(self._mine(key), customization, output_bytes, xof)
         return self._run_all(lambda _: work, list(texts), None, wipe)
 
     def mac_verify(
@@ -294,7 +294,7 @@ class Client:
         wipe: bool = False,
     ) -> bool:
         """Whether the tag is right; the servers learn this bit, and nothing else."""
-        work = _native.Work.verify(self._mine(key).name, key.type, tag, customization, xof)
+        work = _native.Work.verify(self._mine(key), tag, customization, xof)
         return self._native.run(work, _checked(data), wipe, None) == b"\x01"
 
     def mac_verify_all(
@@ -308,19 +308,19 @@ class Client:
     ) -> list[bool]:
         """Whether each tag is right."""
         def work(tag: Any) -> _native.Work:
-            return _native.Work.verify(self._mine(key).name, key.type, tag, customization, xof)
+            return _native.Work.verify(self._mine(key), tag, customization, xof)
 
         done = self._run_all(work, list(texts), list(tags), False)
         return [one == b"\x01" for one in done]
 
     # -- how it is done
 
-    def _mine(self, key: Key) -> Key:
+    def _mine(self, key: Key) -> tuple[str, str, str]:
         if not isinstance(key, Key):
             raise TypeError(f"key is {type(key).__name__}: give a handle, of client.key(name)")
         if key._client is not self:
             raise UsageError(f"the key {key.name!r} is a handle of another client: ask this one for it")
-        return key
+        return key.name, key.id, key.type
 
     def _run(self, work: _native.Work, data: Any, wipe: bool, longer: int | None) -> Any:
         if not is_array(data):

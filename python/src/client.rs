@@ -3,7 +3,7 @@
 use crate::buffer::{Lent, Slice};
 use crate::raised::{of_client, usage};
 use crate::waiting::Caught;
-use crate::work::{Work, key_name};
+use crate::work::{Told, Work, handle, key_name};
 use divisi_net::{Config, Identity, Machine};
 use divisi_node::{ClientPool, Error, KeyEntry, KeyState, KeyType, NewKey, Purpose};
 use pyo3::prelude::*;
@@ -261,11 +261,16 @@ impl Connections {
         Ok(found.map(|listed| entry(listed.key)))
     }
 
-    /// Have a key destroyed.
-    fn destroy_key(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+    /// Have a key destroyed, unless its name belongs to another one by now.
+    fn destroy_key(&self, py: Python<'_>, key: Told) -> PyResult<()> {
         let (pool, caught) = (self.pool(py)?, Caught::default());
-        let name = key_name(py, name)?;
-        let destroy = || pool.run_until(&caught.interrupt(), |client| client.key_destroy(&name));
+        let key = handle(py, &key)?;
+        let destroy = || {
+            pool.run_until(&caught.interrupt(), |client| {
+                client.expect_key(Some(key.id));
+                client.key_destroy(&key.name)
+            })
+        };
         py.detach(destroy).map_err(|error| raised(py, &caught, &error))
     }
 }

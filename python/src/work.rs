@@ -23,20 +23,36 @@ pub struct Work(pub Arc<Asked>);
 /// What is asked.
 pub enum Asked {
     /// Encrypt by this algorithm, with this associated data.
-    Encrypt(KeyName, Using, Option<Vec<u8>>),
+    Encrypt(Handle, Using, Option<Vec<u8>>),
     /// Decrypt.
-    Decrypt(KeyName, Using, Option<Vec<u8>>),
+    Decrypt(Handle, Using, Option<Vec<u8>>),
     /// Hash.
     Hash(Settings),
     /// Make a tag.
-    Mac(KeyName, Settings),
+    Mac(Handle, Settings),
     /// Compare a tag, which was made with this nonce.
-    Verify(KeyName, Settings, Option<[u8; NONCE]>, Vec<u8>),
+    Verify(Handle, Settings, Option<[u8; NONCE]>, Vec<u8>),
+}
+
+/// A key of the servers: its name, by which they find it, and the id of the one that is meant.
+pub struct Handle {
+    pub name: KeyName,
+    pub id: [u8; 16],
 }
 
 /// The name of a key as Python gives it.
 pub fn key_name(py: Python<'_>, name: &str) -> PyResult<KeyName> {
     name.parse::<KeyName>().map_err(|why| usage(py, &why))
+}
+
+/// What a handle of Python tells of its key: name, id and type.
+pub type Told = (String, String, String);
+
+/// A key as Python gives it.
+pub fn handle(py: Python<'_>, (name, id, _): &Told) -> PyResult<Handle> {
+    let wrong =
+        |_| usage(py, "the id of a key has 32 hexadecimal digits: take the handle of client.key(name)");
+    Ok(Handle { name: key_name(py, name)?, id: u128::from_str_radix(id, 16).map_err(wrong)?.to_be_bytes() })
 }
 
 fn algorithm(py: Python<'_>, name: &str) -> PyResult<Algorithm> {
@@ -113,13 +129,12 @@ fn associated(py: Python<'_>, using: Using, given: Option<Bound<'_, PyAny>>) -> 
 /// A key, its algorithm and the associated data, as Python gives them.
 fn cipher(
     py: Python<'_>,
-    key: &str,
-    kind: &str,
+    told: &Told,
     mode: Option<&str>,
     associated: Option<Bound<'_, PyAny>>,
-) -> PyResult<(KeyName, Using, Option<Vec<u8>>)> {
-    let key = key_name(py, key)?;
-    let using = using(py, &key, kind, mode)?;
+) -> PyResult<(Handle, Using, Option<Vec<u8>>)> {
+    let key = handle(py, told)?;
+    let using = using(py, &key.name, &told.2, mode)?;
     let associated = self::associated(py, using, associated)?;
     Ok((key, using, associated))
 }
@@ -127,28 +142,26 @@ fn cipher(
 #[pymethods]
 impl Work {
     #[staticmethod]
-    #[pyo3(signature = (key, kind, mode, associated))]
+    #[pyo3(signature = (key, mode, associated))]
     fn encrypt(
         py: Python<'_>,
-        key: &str,
-        kind: &str,
+        key: Told,
         mode: Option<&str>,
         associated: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Work> {
-        let (key, using, associated) = cipher(py, key, kind, mode, associated)?;
+        let (key, using, associated) = cipher(py, &key, mode, associated)?;
         Ok(Work(Arc::new(Asked::Encrypt(key, using, associated))))
     }
 
     #[staticmethod]
-    #[pyo3(signature = (key, kind, mode, associated))]
+    #[pyo3(signature = (key, mode, associated))]
     fn decrypt(
         py: Python<'_>,
-        key: &str,
-        kind: &str,
+        key: Told,
         mode: Option<&str>,
         associated: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Work> {
-        let (key, using, associated) = cipher(py, key, kind, mode, associated)?;
+        let (key, using, associated) = cipher(py, &key, mode, associated)?;
         Ok(Work(Arc::new(Asked::Decrypt(key, using, associated))))
     }
 
@@ -170,36 +183,34 @@ impl Work {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (key, kind, customization, output_bytes, xof))]
+    #[pyo3(signature = (key, customization, output_bytes, xof))]
     fn mac(
         py: Python<'_>,
-        key: &str,
-        kind: &str,
+        key: Told,
         customization: Vec<u8>,
         output_bytes: Option<usize>,
         xof: bool,
     ) -> PyResult<Work> {
-        let key = key_name(py, key)?;
-        let settings = of_key(py, &key, kind, customization, output_bytes, xof)?;
+        let (key, kind) = (handle(py, &key)?, key.2);
+        let settings = of_key(py, &key.name, &kind, customization, output_bytes, xof)?;
         Ok(Work(Arc::new(Asked::Mac(key, settings))))
     }
 
     #[staticmethod]
-    #[pyo3(signature = (key, kind, tag, customization, xof))]
+    #[pyo3(signature = (key, tag, customization, xof))]
     fn verify(
         py: Python<'_>,
-        key: &str,
-        kind: &str,
+        key: Told,
         tag: Bound<'_, PyAny>,
         customization: Vec<u8>,
         xof: bool,
     ) -> PyResult<Work> {
-        let key = key_name(py, key)?;
+        let (key, kind) = (handle(py, &key)?, key.2);
         let tag = Lent::of(&tag, "tag")?.copy();
-        let default = of_key(py, &key, kind, Vec::new(), None, false)?;
+        let default = of_key(py, &key.name, &kind, Vec::new(), None, false)?;
         let (nonce, tag) = tag.split_at_checked(default.algorithm.nonce_bytes()).unwrap_or((&[], &tag));
         // a tag may be shorter or longer than the default where the algorithm has it so
-        let settings = of_key(py, &key, kind, customization, Some(tag.len()), xof)?;
+        let settings = of_key(py, &key.name, &kind, customization, Some(tag.len()), xof)?;
         let nonce = <[u8; NONCE]>::try_from(nonce).ok();
         Ok(Work(Arc::new(Asked::Verify(key, settings, nonce, tag.to_vec()))))
     }
@@ -216,27 +227,39 @@ impl Asked {
         }
     }
 
+    /// The key that is meant, if one is.
+    fn key(&self) -> Option<&Handle> {
+        match self {
+            Asked::Hash(_) => None,
+            Asked::Encrypt(key, ..)
+            | Asked::Decrypt(key, ..)
+            | Asked::Mac(key, _)
+            | Asked::Verify(key, ..) => Some(key),
+        }
+    }
+
     /// Make the request. The result of a comparison of tags is one byte: 1 if all three servers say that the
     /// tag is right, 0 if all three say that it is not.
     pub fn run(&self, client: &mut Client, data: &Lent, out: &mut dyn Write) -> Result<(), Error> {
         let (length, silent) = (data.len() as u64, &mut |_: u64| {});
         let mut input = data.reader();
+        client.expect_key(self.key().map(|key| key.id));
         match self {
             Asked::Encrypt(key, Using::Gcm, aad) => {
-                client.encrypt(key, aad.as_deref().unwrap_or_default(), &mut input, length, out, silent)
+                client.encrypt(&key.name, aad.as_deref().unwrap_or_default(), &mut input, length, out, silent)
             }
             Asked::Decrypt(key, Using::Gcm, aad) => {
-                client.decrypt(key, aad.as_deref().unwrap_or_default(), &mut input, length, out, silent)
+                client.decrypt(&key.name, aad.as_deref().unwrap_or_default(), &mut input, length, out, silent)
             }
             Asked::Encrypt(key, Using::Mode(mode), aad) => {
                 let mut text = data.copy();
                 if *mode == divisi_node::Mode::Cbc {
                     text = Zeroizing::new(padding::add(&text, BLOCK));
                 }
-                written(out, &client.encrypt_in_mode(key, *mode, aad.as_deref(), &text, silent)?)
+                written(out, &client.encrypt_in_mode(&key.name, *mode, aad.as_deref(), &text, silent)?)
             }
             Asked::Decrypt(key, Using::Mode(mode), aad) => {
-                let text = client.decrypt_in_mode(key, *mode, aad.as_deref(), &data.copy(), silent)?;
+                let text = client.decrypt_in_mode(&key.name, *mode, aad.as_deref(), &data.copy(), silent)?;
                 if *mode != divisi_node::Mode::Cbc {
                     return written(out, &text);
                 }
@@ -249,12 +272,12 @@ impl Asked {
             }
             Asked::Hash(settings) => written(out, &client.hash(settings, &mut input, length, silent)?),
             Asked::Mac(key, settings) => {
-                let made = client.mac(key, settings, &mut input, length, silent)?;
+                let made = client.mac(&key.name, settings, &mut input, length, silent)?;
                 written(out, made.nonce.as_ref().map_or(&[], |nonce| &nonce[..]))?;
                 written(out, &made.tag)
             }
             Asked::Verify(key, settings, nonce, tag) => {
-                let said = client.mac_verify(key, settings, *nonce, tag, &mut input, length, silent);
+                let said = client.mac_verify(&key.name, settings, *nonce, tag, &mut input, length, silent);
                 match said {
                     Ok(_) => written(out, &[1]),
                     Err(error) if error.kind == ErrorKind::Mismatch && error.by_all => written(out, &[0]),

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 import divisi
 
@@ -159,6 +160,38 @@ def test_errors_have_their_fields(
         servers.connect(connections=0)
 
 
+def test_a_handle_is_refused_when_its_name_belongs_to_another_key(client: divisi.Client) -> None:
+    def twice(name: str, value: int, kind: str) -> tuple[divisi.Key, divisi.Key]:
+        old = client.import_key(name, bytes([value]) * 16, kind)
+        old.destroy()
+        return old, client.import_key(name, bytes([value + 1]) * 16, kind)
+
+    old, new = twice("again", 1, "aes-128")
+    cbc, new_cbc = twice("again-cbc", 3, "aes-128-cbc")
+    tagger, new_tagger = twice("again-tags", 5, "gmac-aes128")
+    assert old.id != new.id and cbc.id != new_cbc.id
+    # what an ordinary library sealed with the first key
+    sealed = bytes(12) + AESGCM(bytes([1]) * 16).encrypt(bytes(12), b"text", None)
+    calls: list[Callable[[], object]] = [
+        lambda: client.encrypt(old, b"text"),
+        lambda: client.encrypt(old, bytes(100_000)),
+        lambda: client.decrypt(old, sealed),
+        lambda: client.encrypt_all(old, [b"one", b"two"]),
+        lambda: client.encrypt(cbc, b"text"),
+        lambda: client.decrypt(cbc, bytes(48)),
+        lambda: client.mac(tagger, b"text"),
+        lambda: client.mac_verify(tagger, b"text", bytes(28)),
+        old.destroy,
+    ]
+    for call in calls:
+        with pytest.raises(divisi.Error, match="belongs to another key by now.* ask for the key") as raised:
+            call()
+        assert (raised.value.kind, raised.value.retry) == ("refused", False)
+    assert client.decrypt(new, client.encrypt(new, b"on")) == b"on"
+    assert client.mac_verify(new_tagger, b"text", client.mac(new_tagger, b"text"))
+    assert not client.mac_verify(new_tagger, b"text", bytes(28))
+
+
 def test_servers_that_are_not_there_are_named() -> None:
     with divisi.local_servers() as servers:
         client = servers.connect(patience=0.01)
@@ -221,6 +254,32 @@ def test_calls_leave_no_memory_and_no_descriptors(servers: divisi.LocalServers, 
     assert done.returncode == 0, done
     memory, descriptors = map(int, done.stdout.split())
     assert memory < (4 << 20) and descriptors <= 0, (memory, descriptors, LONG)
+
+
+IDLE = """
+import sys, time
+import divisi
+from tests.test_guest import _used
+before = _used()[1]
+with divisi.connect(sys.argv[1], sys.argv[2], patience=60, timeout=60) as client:
+    client.encrypt_all(client.key("column"), [bytes(1000)] * 200)
+    busy, until = _used()[1], time.monotonic() + 60
+    while _used()[1] > before + 3 and time.monotonic() < until:
+        time.sleep(0.5)
+    print(busy - before, _used()[1] - before)
+    client.key("column")
+"""
+
+
+@pytest.mark.skipif(not LONG, reason="DIVISI_LONG=1 waits until connections are given back")
+def test_connections_that_nobody_uses_are_given_back(servers: divisi.LocalServers, key: divisi.Key) -> None:
+    run = [sys.executable, "-c", IDLE, servers.config, servers.identity]
+    folder = Path(__file__).parent.parent
+    done = subprocess.run(run, capture_output=True, text=True, cwd=folder, check=False)
+    assert done.returncode == 0, done
+    busy, idle = map(int, done.stdout.split())
+    # three sockets of a connection; one connection stays
+    assert busy > 12 and idle == 3, (busy, idle)
 
 
 def test_the_wheel_works_without_numpy(servers: divisi.LocalServers, key: divisi.Key) -> None:

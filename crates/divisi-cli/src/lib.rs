@@ -49,7 +49,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// Run the command of these arguments, without the program's name, in this process, and return the object
 /// that it would print with `--json`. Processes that it starts run the program that
 /// [`divisi::local::this_program`] names, and end when `cleanup` is emptied: then the command fails. Warnings
-/// go to standard error.
+/// go to standard error. The example `commands_as_data` runs a benchmark, and a circuit with a time limit.
 ///
 /// ```no_run
 /// use divisi::cleanup::Cleanup;

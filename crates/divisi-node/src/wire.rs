@@ -83,13 +83,32 @@ pub(crate) fn encode<M: Serialize>(message: &M, body: usize) -> Option<Zeroizing
 /// The message of these bytes; `None` if they are no such message, or of a version that this program does not
 /// speak.
 pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Option<M> {
-    let (head, body) = bytes.split_first_chunk::<HEAD>()?;
-    let version = u16::from_le_bytes([head[2], head[3]]);
-    if head[..2] != MAGIC || !(VERSIONS.0..=VERSIONS.1).contains(&version) {
+    let (_, body) = bytes.split_first_chunk::<HEAD>()?;
+    if version(bytes).is_none_or(is_foreign) {
         return None;
     }
     match postcard::take_from_bytes(body) {
         Ok((message, [])) => Some(message),
         _ => None,
     }
+}
+
+/// The version in which a message is written; `None` if it is none of this protocol.
+pub(crate) fn version(bytes: &[u8]) -> Option<u16> {
+    let ([a, b, low, high], _) = bytes.split_first_chunk::<HEAD>()?;
+    ([*a, *b] == MAGIC).then_some(u16::from_le_bytes([*low, *high]))
+}
+
+/// Whether this program does not speak this version.
+pub(crate) fn is_foreign(version: u16) -> bool {
+    !(VERSIONS.0..=VERSIONS.1).contains(&version)
+}
+
+/// What is said of two ends that have no version in common.
+pub(crate) fn no_common_version(lowest: u16, highest: u16) -> String {
+    format!(
+        "speaks versions {lowest} to {highest} of the protocol, this program {} to {}: use releases that have one in \
+         common",
+        VERSIONS.0, VERSIONS.1
+    )
 }

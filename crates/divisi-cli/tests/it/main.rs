@@ -5,6 +5,7 @@ mod bench;
 mod bench_servers;
 mod cmd;
 mod demo;
+mod examples;
 mod full;
 mod garble;
 mod garble_files;

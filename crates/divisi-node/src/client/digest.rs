@@ -139,10 +139,14 @@ impl Client {
         self.stream(step, pieces + 2, message, |client, index, answers| {
             match index {
                 0 => {
-                    begun = Some(client.same(step, answers, |answer| match answer {
+                    let (nonce, used) = client.same(step, answers, |answer| match answer {
                         ToClient::Tagging { nonce, key } => Some((nonce, key)),
                         _ => None,
-                    })?);
+                    })?;
+                    if let (Some(name), Some(used)) = (item.key(), &used) {
+                        client.found(name, used.clone())?;
+                    }
+                    begun = Some((nonce, used));
                 }
                 _ if index > pieces => last = Some(answers),
                 _ => {

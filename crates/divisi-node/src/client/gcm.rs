@@ -100,7 +100,7 @@ impl Client {
                     ToClient::Sealing { iv, key } => Some((iv, key)),
                     _ => None,
                 })?;
-                client.used = Some(used);
+                client.found(key, used)?;
                 write(output, &iv)
             }
             _ if index > chunks => {
@@ -138,7 +138,11 @@ impl Client {
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
         let result = self.decrypt_all(key, aad, input, length, output, progress);
-        self.over(result)
+        let result = self.over(result);
+        if result.as_ref().is_err_and(|error| error.kind == ErrorKind::Mismatch && error.by_all) {
+            self.look_up(key)?;
+        }
+        result
     }
 
     fn decrypt_all(

@@ -186,11 +186,13 @@ impl Client {
         self.over(key)
     }
 
-    /// Have a key destroyed at all servers; for its maker only.
+    /// Have a key destroyed at all servers; for its maker only. If a certain key is meant
+    /// ([`Client::expect_key`]), the servers are asked before which one has this name.
     ///
     /// # Errors
     /// See [`Error`].
     pub fn key_destroy(&mut self, name: &KeyName) -> Result<(), Error> {
+        self.look_up(name)?;
         let answers = self.request(&Item::KeyDestroy { name: name.clone() })?;
         let done = self.same(DESTROY, answers, |answer| matches!(answer, ToClient::Done).then_some(()));
         self.over(done)

@@ -4,7 +4,7 @@ use super::reported;
 use crate::admit::is_client_name;
 use crate::error::{Error, ErrorKind};
 use crate::request::{Condition, KeyEntry, PAGE, Reply, ToClient, ToServer};
-use crate::wire::{LONGEST, decode, encode};
+use crate::wire::{LONGEST, decode, encode, is_foreign, no_common_version, version};
 use divisi_core::{PartyId, Step};
 use divisi_net::{Config, Connection, ConnectionError, Identity, Interrupt, Trouble, World};
 use std::sync::Arc;
@@ -52,8 +52,13 @@ impl Link {
             Err(ConnectionError::Timeout(..)) => return Ok(None),
             Err(e) => return Err(self.fail(unavailable(self.party, step, &e))),
         };
-        let message = format!("{} sent a malformed message: check which release it runs", self.party);
         let Some(reply) = decode::<Reply>(&bytes) else {
+            if let Some(other) = version(&bytes).filter(|other| is_foreign(*other)) {
+                let message = format!("{} {}", self.party, no_common_version(other, other));
+                let error = Error::new(ErrorKind::Refused, step, message).with_peer(self.party);
+                return Err(self.fail(error));
+            }
+            let message = format!("{} sent a malformed message: check which release it runs", self.party);
             return Err(self.fail(Error::new(ErrorKind::Mismatch, step, message).with_peer(self.party)));
         };
         let word = &reply.what;

@@ -6,6 +6,7 @@
 //! names the server that differs.
 
 mod digest;
+mod expected;
 mod gcm;
 mod health;
 mod keys;
@@ -14,6 +15,7 @@ mod map;
 mod modes;
 mod pool;
 mod receive;
+mod spare;
 mod status;
 
 pub use digest::Tagged;
@@ -25,7 +27,7 @@ pub use status::ServerConnection;
 
 use crate::error::{Error, ErrorKind, Failed};
 use crate::request::{Item, SboxChoice, ToClient, ToServer, UsedKey, connection_id};
-use crate::wire::{Blob, VERSIONS};
+use crate::wire::{Blob, VERSIONS, no_common_version};
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Identity, Interrupt, World};
 use divisi_rep3::{Protocol, deal};
@@ -56,6 +58,8 @@ pub struct Client {
     way: SboxChoice,
     /// The key that the last encryption used.
     used: Option<UsedKey>,
+    /// The id of the key that requests are to use, if its name is not enough.
+    expected: Option<[u8; 16]>,
     /// Whether the last request failed in such a way that nobody knows whether it was done.
     lost: bool,
     world: Arc<dyn World>,
@@ -140,6 +144,7 @@ impl Client {
             open: false,
             way: SboxChoice::DEFAULT,
             used: None,
+            expected: None,
             lost: false,
             world,
         };
@@ -260,11 +265,7 @@ fn challenge_of(link: &mut Link) -> Result<[u8; 32], Error> {
             if lowest <= VERSIONS.1 && highest >= VERSIONS.0 {
                 return Ok(challenge);
             }
-            let message = format!(
-                "{party} speaks versions {lowest} to {highest} of the protocol, this program {} to {}: use \
-                 releases that have one in common",
-                VERSIONS.0, VERSIONS.1
-            );
+            let message = format!("{party} {}", no_common_version(lowest, highest));
             Err(Error::new(ErrorKind::Refused, CONNECT, message).with_peer(party))
         }
         other => Err(unexpected(CONNECT, party, other)),

@@ -101,7 +101,7 @@ impl Client {
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         let number = self.next_number();
         let pieces = content.len().div_ceil(PIECE) as u64;
-        let (mode, encrypts) = (asked.mode, asked.encrypts);
+        let (mode, encrypts, key) = (asked.mode, asked.encrypts, asked.key.clone());
         let item = Item::Mode(asked);
         let piece = |index: u64| content.chunks(PIECE).nth((index - 1) as usize).unwrap_or_default();
         let message = |client: &Client, index: u64| match index {
@@ -123,7 +123,7 @@ impl Client {
                     ToClient::Begun { iv, key } => Some((iv, key)),
                     _ => None,
                 })?;
-                client.used = Some(used);
+                client.found(&key, used)?;
                 if encrypts && mode == Mode::Cbc {
                     out.extend_from_slice(&iv);
                 }

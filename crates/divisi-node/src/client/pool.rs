@@ -2,8 +2,8 @@
 //!
 //! A request borrows a connection with all three servers, or has a new one made while there are fewer than a
 //! client may have; whoever comes when all are in use waits. A connection that is given back stays open for
-//! the next request. Servers close one over which nothing was asked for 300 seconds: the pool uses none that
-//! is nearly as old, nor one that a server has closed meanwhile.
+//! the next request: ten seconds, and the one that was used last for 240, as servers close one over which
+//! nothing was asked for 300 (`spare`). The pool uses none that a server has closed meanwhile.
 //!
 //! What is tried again, while five seconds have not passed: a request that could not be sent, and one that a
 //! server refused with the word that it may succeed later ([`Error::retry`]), as servers do that stop, that
@@ -11,14 +11,15 @@
 //! done. It is not tried again, unless it makes a key: its name ([`NewKey::request`]) finds the key that it
 //! made.
 
+use super::spare::{Held, Spare};
 use super::{Client, of_three};
 use crate::error::{Error, ErrorKind};
-use crate::request::{CONNECTIONS, IDLE, KeyEntry, NewKey};
+use crate::request::{CONNECTIONS, KeyEntry, NewKey};
 use divisi_core::{Step, step};
 use divisi_net::{Config, Identity, Interrupt, World};
 use divisi_store::{KeyName, KeyType};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, MutexGuard};
+use std::time::Duration;
 
 const POOL: Step = step!("pool");
 
@@ -29,8 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const DIAL: Duration = Duration::from_secs(3);
 /// The first and the longest pause before the next attempt.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(320));
-/// How long before a server would close an idle connection it is used no more.
-const MARGIN: Duration = Duration::from_secs(60);
 
 /// Connections of one client, which all threads of a program share.
 ///
@@ -54,17 +53,7 @@ pub struct ClientPool {
     world: Arc<dyn World>,
     most: usize,
     patience: Duration,
-    connections: Mutex<Connections>,
-    freed: Condvar,
-}
-
-/// The connections of a pool: those in use and the idle ones are never more than it may have.
-#[derive(Default)]
-struct Connections {
-    /// How many are lent, or being made.
-    used: usize,
-    /// Those that nobody uses, and since when; the last used last.
-    idle: Vec<(Client, Instant)>,
+    connections: Spare<Client>,
 }
 
 impl ClientPool {
@@ -79,9 +68,9 @@ impl ClientPool {
     /// [`ErrorKind::Usage`] if the configuration is not one of three parties.
     pub fn new(config: Config, identity: Arc<Identity>, world: Arc<dyn World>) -> Result<ClientPool, Error> {
         of_three(&config)?;
-        let (connections, freed) = Default::default();
+        let connections = Spare::new(Arc::clone(&world));
         let most = ClientPool::MOST - 1;
-        Ok(ClientPool { config, identity, world, most, patience: PATIENCE, connections, freed })
+        Ok(ClientPool { config, identity, world, most, patience: PATIENCE, connections })
     }
 
     /// The same pool with at most this many connections: from 1 to [`ClientPool::MOST`].
@@ -204,10 +193,8 @@ impl ClientPool {
     /// A connection that is open: an idle one, or a new one. Waits for so long if all are in use.
     fn lend(&self, within: Duration, interrupt: &Interrupt) -> Result<(Place<'_>, Client), Error> {
         let place = self.place(within, interrupt)?;
-        loop {
-            let idle = self.lock().idle.pop();
-            let Some((mut client, since)) = idle else { break };
-            if !self.is_old(since) && client.is_usable() {
+        while let Some(mut client) = self.connections.pop() {
+            if client.is_usable() {
                 client.set_interrupt(interrupt);
                 return Ok((place, client));
             }
@@ -235,20 +222,14 @@ impl ClientPool {
             if interrupt.is_due_at(self.world.now()) {
                 return Err(interrupted());
             }
-            let waited = self.freed.wait_timeout(connections, interrupt.slice(left));
-            connections = waited.unwrap_or_else(PoisonError::into_inner).0;
+            connections = self.connections.wait(connections, interrupt.slice(left));
         }
         connections.used += 1;
         Ok(Place { pool: self, client: None })
     }
 
-    /// Whether a connection that is idle since then may be closed by a server at any moment.
-    fn is_old(&self, since: Instant) -> bool {
-        self.world.now().saturating_duration_since(since) >= IDLE.saturating_sub(MARGIN)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Connections> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Held<Client>> {
+        self.connections.lock()
     }
 }
 
@@ -272,22 +253,13 @@ impl Place<'_> {
     fn give_back(mut self, mut client: Client, succeeded: bool) {
         let keep = succeeded || client.is_usable();
         client.set_interrupt(&Interrupt::default());
+        client.expect_key(None);
         self.client = keep.then_some(client);
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let mut connections = self.pool.lock();
-        connections.used = connections.used.saturating_sub(1);
-        let old = connections.idle.partition_point(|(_, since)| self.pool.is_old(*since));
-        let closed: Vec<_> = connections.idle.drain(..old).collect();
-        if let Some(client) = self.client.take() {
-            connections.idle.push((client, self.pool.world.now()));
-        }
-        drop(connections);
-        self.pool.freed.notify_one();
-        // without the lock
-        drop(closed);
+        self.pool.connections.give_back(self.client.take());
     }
 }

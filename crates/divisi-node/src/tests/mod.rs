@@ -1,5 +1,6 @@
 //! Three servers in threads over TLS, clients honest and not.
 
+mod another_key;
 mod attacks;
 mod clients;
 mod crowd;
@@ -23,6 +24,7 @@ mod rogue;
 mod status;
 mod stores;
 mod streams;
+mod versions;
 mod waiting;
 
 pub(crate) use disks::TestDisk;

@@ -78,7 +78,7 @@ pub(super) fn encrypt(
                 ToClient::Sealing { iv, key } => Some((iv, key)),
                 _ => None,
             })?;
-            client.used = Some(used);
+            client.found(key, used)?;
             return write(output, &iv);
         }
         let piece = sent.borrow_mut().pieces.pop_front();

@@ -12,7 +12,7 @@ use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{IDLE, Reply, ToClient, ToServer, connection_id};
 use crate::server::node::Node;
-use crate::wire::{LONGEST, VERSIONS, decode, encode};
+use crate::wire::{LONGEST, VERSIONS, decode, encode, is_foreign};
 use divisi_core::Step;
 use divisi_net::{Connection, ConnectionError, Duplex, WaitOutcome};
 use std::sync::atomic::Ordering;
@@ -37,9 +37,18 @@ pub(crate) fn attend(node: &Node, mut connection: Connection, who: Who, slot: &C
     let welcome = ToClient::Welcome { lowest, highest, party: me.number(), challenge };
     let begun = say(&mut connection, welcome).and_then(|()| receive(&mut connection));
     let Some(ToServer::Begin { version, challenges }) = begun else { return };
-    if challenges[me.index()] != challenge || !(lowest..=highest).contains(&version) {
-        let message = "the connection did not begin with this server's challenge: connect again";
-        say(&mut connection, ToClient::Failed(Failed::refused(BEGIN, message)));
+    let wrong = if is_foreign(version) {
+        format!(
+            "this server speaks versions {lowest} to {highest} of the protocol, and the client chose {version}: use \
+             releases that have one in common"
+        )
+    } else if challenges[me.index()] != challenge {
+        "the connection did not begin with this server's challenge: connect again".into()
+    } else {
+        String::new()
+    };
+    if !wrong.is_empty() {
+        say(&mut connection, ToClient::Failed(Failed::refused(BEGIN, wrong)));
         return;
     }
     let id = connection_id(&challenges);
