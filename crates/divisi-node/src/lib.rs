@@ -67,6 +67,7 @@ pub mod files;
 #[cfg(test)]
 mod fuzz;
 pub mod operator;
+pub mod purposes;
 mod request;
 mod server;
 #[cfg(test)]

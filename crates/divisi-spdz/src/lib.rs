@@ -74,6 +74,7 @@ mod part;
 mod party;
 mod prep;
 mod protocol;
+pub mod purposes;
 mod share;
 mod source;
 pub mod stock;
