@@ -11,7 +11,7 @@
 //! - an [`Abort`] poisons the session: afterwards it sends only the frame that tells the peers of the abort;
 //! - only [`settle`] makes a [`Verified`] value, by discharging the [`Debt`] that the value carries.
 #![forbid(unsafe_code)]
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods))]
 
 mod abort;
 mod broadcast;

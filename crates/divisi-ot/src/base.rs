@@ -196,6 +196,10 @@ impl Sender {
                 *out = said.to_le_bytes();
             }
         }
+        purposes::BASE_KEYS.drawn(|| {
+            let words = keys.iter().flatten().flat_map(|key| key.to_le_bytes());
+            Zeroizing::new(words.collect::<Vec<u8>>())
+        });
         batch.clear(&mut keys);
         Ok((keys, table))
     }

@@ -23,6 +23,8 @@ divisi_core::purposes! {
     BASE_ELEMENT = "ot base element", Pair, Bits(512);
     /// What hides the keys of base OTs.
     BASE_PAD = "ot base pad", Pair, Bits(128);
+    /// Both keys k_0 and k_1 of each base OT, at its sender.
+    BASE_KEYS = "ot base keys", One, Bits(128);
     /// The keys of the permutations of trees.
     PERMUTATIONS = "ot permutations", Pair, Bits(128);
     /// The roots of trees.

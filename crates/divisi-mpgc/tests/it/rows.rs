@@ -1,7 +1,7 @@
 //! Garbling with all shares in one place, against the clear; and ways to misuse rows, with what they cost.
 
-use divisi_core::DrawPurpose;
 use divisi_bgv::Sampler;
+use divisi_core::DrawPurpose;
 use divisi_core::testing::run;
 use divisi_core::{Prg, PublicParameters};
 use divisi_mpgc::key::WireKeys;

@@ -134,6 +134,7 @@ impl EngineJob for ProgramJob {
     /// The user's images, or an application's own inputs, or random valid ones.
     fn inputs(&self, first: usize, count: usize) -> Result<Option<Rows>, Failure> {
         let mut key = Zeroizing::new([0; 16]);
+        #[expect(clippy::disallowed_methods, reason = "inputs of examples belong to no session")]
         Machine.entropy(key.as_mut_slice());
         let (mut prg, mut rows) = (Prg::of(purposes::EXAMPLES, &key), Rows::default());
         let mut draw = |below: u64| {

@@ -25,6 +25,7 @@ impl Operations {
             return vec![Zeroizing::default(); self.parties];
         }
         let mut key = Zeroizing::new([0; 16]);
+        #[expect(clippy::disallowed_methods, reason = "inputs of measurements belong to no session")]
         Machine.entropy(key.as_mut_slice());
         let mut prg = Prg::of(purposes::SHARES, &key);
         let in_bits = matches!(self.job.op, Op::B2a | Op::Lookup2 | Op::Lookup);

@@ -1,6 +1,7 @@
 //! Attacks on sessions: replay, split broadcasts, lowered parameters, malformed messages.
 
 use crate::common::prelude::*;
+use divisi_core::DrawPurpose;
 use divisi_core::testing::{Operator, Position, Sent, place, sent};
 use divisi_rep3::adversary::adaptive::{engine, multiply_and_open};
 use std::collections::HashSet;
