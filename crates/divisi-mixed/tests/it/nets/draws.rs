@@ -64,7 +64,7 @@ fn everything_is_drawn_for_one_purpose_and_used() {
             DrawShape { name: "bits", parties: 2, parameters: agreed(), runs: 24, play: bits },
             DrawShape { name: "numbers", parties: 3, parameters: lattices, runs: 1, play: numbers },
         ],
-        again: vec![("ot hash", "a session has one hash")],
+        again: vec![("ot hash", 4, "a session has one hash")],
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);

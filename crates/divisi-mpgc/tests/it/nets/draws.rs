@@ -60,7 +60,7 @@ fn everything_is_drawn_for_one_purpose_and_used() {
                 play: |session| play(session, hops(2)),
             },
         ],
-        again: vec![("ot hash", "a session has one hash")],
+        again: vec![("ot hash", 4, "a session has one hash")],
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);

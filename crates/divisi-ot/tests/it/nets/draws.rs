@@ -77,7 +77,7 @@ fn everything_is_drawn_for_one_purpose_and_used() {
             shape("labels of three", 3, 1, labels),
             shape("a field of three", 3, 1, field),
         ],
-        again: vec![("ot hash", "a session has one hash")],
+        again: vec![("ot hash", 4, "a session has one hash")],
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);

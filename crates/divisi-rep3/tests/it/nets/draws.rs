@@ -94,7 +94,11 @@ fn everything_is_drawn_for_one_purpose_and_used() {
             shape("black box", 2, black_box),
             shape("lookups of 130 lanes", 1, lookups),
         ],
-        again: vec![("ot hash of a name", "both garblers of a call and its evaluator have its hash")],
+        again: vec![(
+            "rep3 coefficients",
+            3,
+            "a verification goes through its records three times, with the same coefficients",
+        )],
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);

@@ -3,8 +3,10 @@
 use crate::engines::{dealt, given, given_bits};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
 use divisi_core::testing::party;
-use divisi_core::{Abort, Bytes, Compares, Direction, Lookup, Lookups, PublicParameters, Session, Settles};
-use divisi_field::Gf48;
+use divisi_core::{
+    Abort, Bytes, Compares, Direction, Lanes, Lookup, Lookups, PublicParameters, Session, Settles,
+};
+use divisi_field::{Field, Gf48};
 use divisi_ot::{Base, SetupConfig, testing};
 use divisi_spdz::{Bucketed, Mascot, Party, Preparation, Source, Spdz, SpdzProtocol, purposes};
 use divisi_symmetric::des::SBOXES;
@@ -70,7 +72,7 @@ fn leaves(session: Session) -> Result<Vec<u8>, Abort> {
         e.look_up(&mut layer)?;
         for wire in layer.into_iter().flat_map(|lookup| lookup.wires) {
             let verified = e.settled(wire)?;
-            told.extend(e.output(verified)?.into_iter().map(|bit| bit.0));
+            told.extend(e.output(verified)?.into_iter().map(|bit| bit.to_bits() as u8));
         }
         let verified = e.settled(x)?;
         let (of, body) = e.show(verified)?;
@@ -101,7 +103,7 @@ fn everything_is_drawn_for_one_purpose_and_used() {
             shape("130 lanes", 3, 1, lanes),
         ],
         spared: vec![("spdz joint", "only a job of the command line draws the key of a file")],
-        again: vec![("ot hash", "a session has one hash")],
+        again: vec![("ot hash", 4, "a session has one hash")],
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);

@@ -59,8 +59,8 @@ pub struct DrawNet {
     /// Purposes of which one is made of the other, or whose draws are alike for another reason, which is
     /// given last.
     pub related: Vec<(&'static str, &'static str, &'static str)>,
-    /// Purposes for which a party draws the same several times, each with the reason.
-    pub again: Vec<(&'static str, &'static str)>,
+    /// Purposes for which a party draws the same several times: how often, and the reason.
+    pub again: Vec<(&'static str, usize, &'static str)>,
 }
 
 /// What happened in one run.
@@ -113,8 +113,9 @@ impl DrawNet {
             || self.related.iter().any(|(a, b, _)| (*a, *b) == (one, other) || (*b, *a) == (one, other))
     }
 
-    fn may_come_again(&self, name: &str) -> bool {
-        self.again.iter().any(|(again, _)| *again == name)
+    /// How often a party may draw the same for a purpose.
+    fn times(&self, name: &str) -> usize {
+        self.again.iter().find(|(again, ..)| *again == name).map_or(1, |(_, times, _)| *times)
     }
 }
 

@@ -59,8 +59,8 @@ fn same_key(net: &DrawNet, streams: &[Placed<'_>]) -> Option<String> {
     let at = |party: usize| streams.iter().filter(|(_, of, _)| *of == party).count();
     let mut parties: Vec<usize> = streams.iter().map(|(_, party, _)| *party).collect();
     parties.dedup();
-    if !net.may_come_again(name) && parties.iter().any(|party| at(*party) > 1) {
-        return Some(format!("{name}: two streams of a party have one key (from {})", first.caller));
+    if parties.iter().any(|party| at(*party) > net.times(name)) {
+        return Some(format!("{name}: too many streams of a party have one key (from {})", first.caller));
     }
     parties.retain(|party| party != first_party);
     let most = match first.of.known_to() {

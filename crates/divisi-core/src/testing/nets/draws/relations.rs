@@ -41,15 +41,18 @@ fn together(from: usize, width: usize, most: usize) -> Vec<Vec<usize>> {
     if most >= all.len() {
         return vec![all];
     }
-    let distance = all.len().div_ceil(most.max(1));
+    let distance = all.len().div_ceil(most);
     let apart = (0..distance).map(|first| all.iter().copied().skip(first).step_by(distance).collect());
-    all.chunks(most.max(1)).map(<[usize]>::to_vec).chain(apart).collect()
+    all.chunks(most).map(<[usize]>::to_vec).chain(apart).collect()
 }
 
 fn within(samples: &Samples) -> Option<String> {
     let from = samples.uniform_from()?;
     let rows: Vec<&[u8]> = samples.all.iter().take(SAMPLES).map(|(_, bytes)| bytes.as_slice()).collect();
     let most = rows.len().saturating_sub(BEYOND).min(BITS);
+    if most == 0 {
+        return None;
+    }
     together(from, 8 * samples.width, most).into_iter().find_map(|bits| {
         let rows = rows.iter().take(bits.len() + 2 * BEYOND);
         let related = is_related(rows.map(|bytes| picked(bytes, &bits)).collect(), bits.len());

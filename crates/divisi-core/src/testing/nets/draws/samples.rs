@@ -99,7 +99,7 @@ fn collect(
     for DrawnValue { of, door, strand, bytes, .. } in &of.values {
         let door = DrawnBy::Door(*door);
         let key = (door, of.name(), bytes.clone());
-        let again = !known.insert(key.clone()) && net.may_come_again(of.name());
+        let again = !known.insert(key.clone()) && net.times(of.name()) > 1;
         let new = of.known_to() == KnownTo::One || !of_others.contains(&key);
         let new = new && !again;
         add(of, door, *strand, bytes, new);
