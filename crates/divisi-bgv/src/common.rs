@@ -1,6 +1,8 @@
 //! Public random polynomials, which no party can choose: BLAKE3 expands them from a seed.
 
+use crate::purposes;
 use crate::ring::{Poly, Ring};
+use divisi_core::Expands;
 
 /// A seed. The session or a coin, the purpose, the strand and a number enter it, so that no two seeds are
 /// equal \[G13\]. Only this crate makes seeds, and expanding one consumes it:
@@ -49,7 +51,7 @@ impl Seed {
         let moduli = ring.moduli(&poly);
         for (modulus, part) in moduli.into_iter().zip(poly.words_mut().chunks_exact_mut(ring.dimension())) {
             let mut stream = blake3::Hasher::new_keyed(&self.0);
-            let mut stream = stream.update(&modulus.get().to_le_bytes()).finalize_xof();
+            let mut stream = stream.update(&modulus.get().to_le_bytes()).expand(purposes::COMMON);
             let mask = (1 << modulus.bits()) - 1;
             let mut bytes = [0; 4096];
             let mut filled = 0;

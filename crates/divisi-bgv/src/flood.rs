@@ -8,6 +8,7 @@
 //! calls of a session, however they were chosen. The statistical distance is at most sqrt(sum D_i^2 I) / 2,
 //! where I is the Fisher information of one coefficient (docs/bgv.md, 4).
 
+use crate::purposes;
 use divisi_core::Prg;
 use zeroize::Zeroize;
 
@@ -62,6 +63,13 @@ impl Width {
         } else {
             self.sample_pairs(prg, out);
         }
+        purposes::FLOOD.drawn(|| self.thousandths(out));
+    }
+
+    /// Samples in thousandths of the deviation, as a record of draws has them.
+    fn thousandths(&self, samples: &[i128]) -> Vec<u8> {
+        let unit = self.deviation().exp2() / 1000.0;
+        samples.iter().flat_map(|sample| ((*sample as f64 / unit) as i64).to_le_bytes()).collect()
     }
 
     /// Half of the largest value of the sum, which is even; it is subtracted, to centre the sum.

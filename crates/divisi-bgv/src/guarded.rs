@@ -4,6 +4,7 @@
 
 use crate::encode;
 use crate::flood::Width;
+use crate::purposes;
 use crate::ring::{Mask, Poly, Ring};
 use crate::sample::Sampler;
 use crate::shares::{flooded, own_part, share_of};
@@ -13,7 +14,7 @@ use divisi_core::wipe::WipedVec;
 /// A generator with this key.
 #[must_use]
 pub fn sampler(key: &[u8; 16]) -> Sampler {
-    Sampler::of(Prg::new(key))
+    Sampler::of(Prg::of(purposes::SAMPLER, key))
 }
 
 /// The polynomial over the first `limbs` primes with these words, N for each of them, reduced.

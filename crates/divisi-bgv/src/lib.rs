@@ -80,6 +80,7 @@ pub mod hop;
 pub mod keys;
 pub mod parameters;
 mod product;
+pub mod purposes;
 pub mod refresh;
 pub mod ring;
 pub mod sample;

@@ -1,5 +1,6 @@
 //! Random polynomials for secrets and noise, as small integers; in constant time.
 
+use crate::purposes;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Prg, Session};
 use divisi_field::kernel::vectorize;
@@ -22,8 +23,8 @@ impl Sampler {
     #[must_use]
     pub fn new(session: &Session) -> Sampler {
         let mut key = Zeroizing::new([0; 16]);
-        session.entropy(key.as_mut_slice());
-        Sampler::of(Prg::new(&key))
+        session.entropy(purposes::SAMPLER_SEED, key.as_mut_slice());
+        Sampler::of(Prg::of(purposes::SAMPLER, &key))
     }
 
     /// A generator that is seeded already.
@@ -51,6 +52,7 @@ impl Sampler {
                 rest = product as u64;
             }
         }
+        purposes::TERNARY.drawn(|| bytes(&out));
         out
     }
 
@@ -70,6 +72,7 @@ impl Sampler {
                 }
             },
         );
+        purposes::ERRORS.drawn(|| bytes(&out));
         out
     }
 
@@ -104,6 +107,11 @@ impl Sampler {
         }
         out
     }
+}
+
+/// Numbers as a record of draws has them.
+fn bytes(numbers: &[i64]) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
 }
 
 /// floor(u q / 2^128) for q below 2^32: a product of 32-bit digits, the lowest first, of which only the carry

@@ -17,8 +17,8 @@
 //! 32 bytes a pair for each toss \[M0.2\].
 
 use crate::broadcast::{Echo, Echoed};
-use crate::checks;
-use crate::{Abort, Misuse, PartyId, Session, Step, taint};
+use crate::{Abort, Expands, Misuse, PartyId, Session, Step, taint};
+use crate::{checks, purposes};
 use divisi_net::step;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
@@ -73,7 +73,7 @@ impl Coins {
     /// [`Abort::Network`] if the session is poisoned or a link is gone.
     pub fn announce(session: &mut Session) -> Result<Announced, Abort> {
         let mut link = Zeroizing::new([0; 32]);
-        session.entropy(link.as_mut_slice());
+        session.entropy(purposes::LINK, link.as_mut_slice());
         let mut chain = Vec::with_capacity(LENGTH);
         for position in (0..LENGTH as u64).rev() {
             let before = Zeroizing::new(earlier(session, session.number(), session.me(), position, &link));
@@ -150,6 +150,7 @@ impl Coins {
             coin.iter_mut().zip(share(&link, step)).for_each(|(x, y)| *x ^= y);
         }
         taint::public(step, &mut coin);
+        purposes::COIN.drawn(|| coin);
         Ok(coin)
     }
 }
@@ -212,6 +213,6 @@ fn share(link: &[u8; 32], step: Step) -> [u8; 16] {
     let mut out = [0; 16];
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin share v1");
     hasher.update(link).update(&step.id.to_le_bytes());
-    hasher.finalize_xof().fill(&mut out);
+    hasher.expand(purposes::SHARE_OF_COIN).fill(&mut out);
     out
 }

@@ -5,7 +5,7 @@
 //! from another party, step, index or session opens to nothing, so that reflections are rejected. The length
 //! of the payload is part of the hash, and the receiver knows it beforehand.
 
-use crate::{Abort, Check, PartyId, Session, Step};
+use crate::{Abort, Check, PartyId, Session, Step, purposes};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -30,7 +30,7 @@ impl Session {
     #[must_use]
     pub fn commit(&self, step: Step, index: u64, payload: &[u8]) -> (Commitment, Nonce) {
         let mut nonce = Zeroizing::new([0; 32]);
-        self.entropy(nonce.as_mut_slice());
+        self.entropy(purposes::COMMITMENT, nonce.as_mut_slice());
         (self.commitment(step, index, self.me(), &nonce, payload), Nonce(nonce))
     }
 

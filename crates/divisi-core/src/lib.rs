@@ -11,7 +11,7 @@
 //! - an [`Abort`] poisons the session: afterwards it sends only the frame that tells the peers of the abort;
 //! - only [`settle`] makes a [`Verified`] value, by discharging the [`Debt`] that the value carries.
 #![forbid(unsafe_code)]
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods))]
 
 mod abort;
 mod broadcast;
@@ -30,6 +30,8 @@ mod misuse;
 mod pending;
 mod plain;
 mod prg;
+mod purpose;
+pub mod purposes;
 mod security;
 mod session;
 mod stock;
@@ -56,6 +58,7 @@ pub use misuse::Misuse;
 pub use pending::{Debt, Pending, Verified, settle};
 pub use plain::{NoDebt, Plain, PlainBit, PlainBlock, PlainByte};
 pub use prg::Prg;
+pub use purpose::{Distribution, DrawPurpose, ExpandedDigest, Expands, KnownTo};
 pub use security::Security;
 pub use session::{AtEnd, Bound, PhasePlace, PublicParameters, Session, SessionId, Settled};
 pub use stock::Stock;

@@ -2,8 +2,9 @@
 //!
 //! Computational security: 128 bits (keys), with a 64-bit counter of blocks that starts at zero and never
 //! repeats. A stream belongs to one key, and a key to one purpose of one strand of one session
-//! ([`crate::Session::prg`]).
+//! ([`crate::Session::prg`]), or to the draw that gave the key ([`Prg::of`]).
 
+use crate::DrawPurpose;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -23,7 +24,7 @@ pub struct Prg {
     used: usize,
     /// The record of draws, if a test asked for one.
     #[cfg(feature = "testing")]
-    record: Option<crate::draws::Record>,
+    record: Option<crate::draws::StreamRecord>,
 }
 
 /// Two implementations of the same stream.
@@ -84,9 +85,27 @@ impl Cipher {
 }
 
 impl Prg {
-    /// The stream of a key, which must not be used for anything else.
+    /// The stream of a key, which must not be used for anything else, and for one purpose.
+    #[cfg_attr(feature = "testing", track_caller)]
+    #[must_use]
+    pub fn of(purpose: &'static DrawPurpose, key: &[u8; 16]) -> Self {
+        #[cfg(feature = "testing")]
+        if let Some(recorded) = crate::draws::stream(purpose, key, std::panic::Location::caller()) {
+            return recorded;
+        }
+        #[cfg(not(feature = "testing"))]
+        let _ = purpose;
+        Prg::seeded(key)
+    }
+
+    /// A stream of a test's own, which no record has.
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn new(key: &[u8; 16]) -> Self {
+        Prg::seeded(key)
+    }
+
+    pub(crate) fn seeded(key: &[u8; 16]) -> Self {
         Prg {
             cipher: Cipher::new(key),
             block: 0,
@@ -99,28 +118,33 @@ impl Prg {
 
     /// The stream of a key, with a record of each draw.
     #[cfg(feature = "testing")]
-    pub(crate) fn recorded(key: &[u8; 16], record: crate::draws::Record) -> Self {
-        let mut prg = Prg::new(key);
+    pub(crate) fn recorded(key: &[u8; 16], record: crate::draws::StreamRecord) -> Self {
+        let mut prg = Prg::seeded(key);
         prg.record = Some(record);
         prg
     }
 
-    /// Record that this many bytes are about to be drawn.
-    #[inline(always)]
-    fn note(&self, bytes: usize) {
-        #[cfg(feature = "testing")]
-        if let Some(record) = &self.record {
-            // the first byte after those in the buffer, minus the number of bytes left in the buffer
-            let left = (BATCH * 8 - self.used) as u64;
-            record.note((16 * self.block).wrapping_sub(left), bytes);
-        }
-        #[cfg(not(feature = "testing"))]
-        let _ = bytes;
+    /// The number of the next byte.
+    #[cfg(feature = "testing")]
+    fn position(&self) -> u64 {
+        // the first byte after those in the buffer, minus the number of bytes left in the buffer
+        let left = (BATCH * 8 - self.used) as u64;
+        (16 * self.block).wrapping_sub(left)
     }
 
     /// The next bytes of the stream.
-    pub fn fill(&mut self, mut out: &mut [u8]) {
-        self.note(out.len());
+    pub fn fill(&mut self, out: &mut [u8]) {
+        #[cfg(feature = "testing")]
+        let at = self.position();
+        self.fill_bytes(out);
+        #[cfg(feature = "testing")]
+        if let Some(record) = &self.record {
+            record.note(at, out.len(), out.iter().copied());
+        }
+    }
+
+    #[inline(always)]
+    fn fill_bytes(&mut self, mut out: &mut [u8]) {
         while !out.is_empty() {
             if self.used == BATCH * 8 {
                 self.refill();
@@ -135,17 +159,27 @@ impl Prg {
     }
 
     /// The next 64-bit words of the stream, little-endian.
-    pub fn words(&mut self, mut out: &mut [u64]) {
+    pub fn words(&mut self, out: &mut [u64]) {
+        #[cfg(feature = "testing")]
+        let at = self.position();
+        self.fill_words(out);
+        #[cfg(feature = "testing")]
+        if let Some(record) = &self.record {
+            record.note(at, 8 * out.len(), out.iter().flat_map(|word| word.to_le_bytes()));
+        }
+    }
+
+    #[inline(always)]
+    fn fill_words(&mut self, mut out: &mut [u64]) {
         if !self.used.is_multiple_of(8) {
             // the position is within a word: draw bytes
             for out in out {
                 let mut word = [0; 8];
-                self.fill(&mut word);
+                self.fill_bytes(&mut word);
                 *out = u64::from_le_bytes(word);
             }
             return;
         }
-        self.note(8 * out.len());
         let made = &self.buffer[self.used / 8..];
         let n = made.len().min(out.len());
         let (now, later) = out.split_at_mut(n);

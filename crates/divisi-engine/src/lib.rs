@@ -10,6 +10,7 @@
 //! only the crate `divisi` knows all of them. Nothing in this crate knows an engine, but for [`plain`], which
 //! computes in the clear.
 #![forbid(unsafe_code)]
+#![allow(clippy::disallowed_methods, reason = "inputs of examples belong to no session")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod agree;

@@ -10,7 +10,7 @@ use crate::share::Shares;
 use crate::triples::{MasksAndTriples, Preprocessed, Triples};
 use crate::zero;
 use crate::{Garble, Plan};
-use divisi_core::{Abort, Prg, Session};
+use divisi_core::{Abort, DrawPurpose, Prg, Session};
 use divisi_ot::partition::{Partition, shuffle};
 use std::cmp::Reverse;
 use zeroize::Zeroizing;
@@ -157,10 +157,12 @@ fn hidden(coin: &[u8; 16], m: usize) -> Vec<usize> {
     Vec::new()
 }
 
+static CHOSEN: DrawPurpose = DrawPurpose::of_test("positions of lies");
+
 /// `count` different positions below `m`, at random.
 fn chosen(session: &Session, m: usize, count: usize) -> Vec<u32> {
     let mut seed = [0; 16];
-    session.entropy(&mut seed);
+    session.entropy(&CHOSEN, &mut seed);
     let mut all: Vec<u32> = (0..m as u32).collect();
     shuffle(&seed, &mut all);
     all[..count].to_vec()

@@ -9,6 +9,7 @@ use crate::bits;
 use crate::checks;
 use crate::context::TripleContext;
 use crate::hash::Call;
+use crate::purposes;
 use crate::table::GarblingForm;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, Prg, Session, Step, step};
@@ -26,8 +27,8 @@ impl Cross {
     pub fn new(session: &Session, form: GarblingForm, m: usize) -> Cross {
         let state = (form == GarblingForm::Paper).then(|| {
             let mut seed = Zeroizing::new([0; 16]);
-            session.entropy(seed.as_mut_slice());
-            (Prg::new(&seed), Zeroizing::new(vec![0; m]))
+            session.entropy(purposes::HAAND_SEED, seed.as_mut_slice());
+            (Prg::of(purposes::HAAND, &seed), Zeroizing::new(vec![0; m]))
         });
         Cross { state }
     }

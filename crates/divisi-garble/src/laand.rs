@@ -19,11 +19,12 @@ use crate::checks;
 use crate::context::TripleContext;
 use crate::haand;
 use crate::hash::{Call, Named};
+use crate::purposes;
 use crate::share::{Seats, View, ViewMut, spread};
 use crate::table::GarblingForm;
 use crate::zero;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Echo, PartyId, Prg, Session, Step, step};
+use divisi_core::{Abort, Echo, Expands, PartyId, Prg, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Gf128};
 use divisi_ot::Setup;
@@ -145,7 +146,7 @@ pub(crate) fn expanded(coin: &[u8; 16], purpose: &str) -> [u8; 16] {
     let mut out = [0; 16];
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble coin v1");
     hasher.update(coin).update(purpose.as_bytes());
-    hasher.finalize_xof().fill(&mut out);
+    hasher.expand(purposes::OF_COIN).fill(&mut out);
     out
 }
 
@@ -276,7 +277,7 @@ fn broadcast(
 /// Step 6: our combination, with coefficients from `seed`, of the H_i = G_i + z^i Delta_i + sum of K_i\[z^k\]
 /// + M_k\[z^i\].
 fn combination(g: &[u128], z: &View<'_>, delta: u128, seed: &[u8; 16]) -> Gf128 {
-    let mut prg = Prg::new(seed);
+    let mut prg = Prg::of(purposes::COEFFICIENTS, seed);
     let mut words = [0u64; 2 * CHUNK];
     let mut coefficients = [Gf128(0); CHUNK];
     let mut h = [Gf128(0); CHUNK];

@@ -85,6 +85,7 @@ mod open;
 mod options;
 mod phases;
 mod plan;
+pub mod purposes;
 mod run;
 mod share;
 mod streamed;

@@ -11,6 +11,7 @@ use crate::masks::Masks;
 use crate::online;
 use crate::options::{DEPENDENT_PHASE, GarbleOptions, INDEPENDENT_PHASE, ONLINE_PHASE};
 use crate::plan::{Plan, Unfit};
+use crate::purposes;
 use crate::run::{Instance, Private, Run, random_labels};
 use crate::share::{Rows, Seats, Shares};
 use crate::triples::{MasksAndTriples, Preprocessed, Triples};
@@ -58,9 +59,9 @@ impl Garble {
     #[must_use]
     pub fn new(session: &Session, setup: Setup, options: GarbleOptions) -> Garble {
         let mut seed = Zeroizing::new([0; 16]);
-        session.entropy(seed.as_mut_slice());
+        session.entropy(purposes::FRESH_SEED, seed.as_mut_slice());
         let seats = Seats { me: session.me().index(), n: session.parties() };
-        let (oracle, fresh) = (Oracle::new(session), Prg::new(&seed));
+        let (oracle, fresh) = (Oracle::new(session), Prg::of(purposes::FRESH, &seed));
         Garble {
             live: session.bind(Box::new(Live {
                 setup,

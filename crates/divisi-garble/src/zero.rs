@@ -27,6 +27,7 @@
 use crate::checks;
 use crate::context::TripleContext;
 use crate::hash::{Call, Name};
+use crate::purposes;
 use crate::share::{Shares, spread};
 use divisi_core::{Abort, Commitment, Echo, PartyId, Session, Step, step, taint};
 use divisi_field::{Field, Gf128};
@@ -91,7 +92,7 @@ fn product(
     #[cfg(feature = "testing")]
     divisi_ot::record::note(|records| fresh.keys.iter().for_each(|keys| records.used.extend(&**keys)));
     let mut r = Zeroizing::new([0; 16]);
-    session.entropy(r.as_mut_slice());
+    session.entropy(purposes::FACTOR, r.as_mut_slice());
     let r = Gf128(u128::from_le_bytes(*r));
     let v = fresh.bits.iter().rev().fold(0, |word, bit| word << 1 | u128::from(*bit));
     let me = session.me();

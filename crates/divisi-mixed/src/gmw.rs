@@ -15,6 +15,7 @@ use crate::and;
 use crate::bit::{Dense, GmwBit};
 use crate::checks;
 use crate::open::{self, OpeningRounds};
+use crate::purposes;
 use crate::triples::{BATCH, BitTriples, TripleStock, bit_triples};
 use crate::wires::Wires;
 use divisi_circuit::program::Program;
@@ -51,8 +52,8 @@ pub struct Gmw {
 /// A generator of this party's own randomness.
 pub(crate) fn own_stream(session: &Session) -> Prg {
     let mut key = Zeroizing::new([0; 16]);
-    session.entropy(key.as_mut_slice());
-    Prg::new(&key)
+    session.entropy(purposes::OWN_SEED, key.as_mut_slice());
+    Prg::of(purposes::OWN, &key)
 }
 
 impl Gmw {
@@ -73,7 +74,7 @@ impl Gmw {
         let (own, me) = (own_stream(&session), session.me());
         let parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
         let mut stream = |peer: PartyId| {
-            let both = ["inputs of the lower", "inputs of the higher"];
+            let both = [purposes::INPUTS_OF_LOWER, purposes::INPUTS_OF_HIGHER];
             (peer != me).then(|| both.map(|purpose| session.prg(peer, purpose)))
         };
         let streams = parties.into_iter().map(&mut stream).collect();

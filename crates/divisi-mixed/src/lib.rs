@@ -67,6 +67,7 @@ pub mod open;
 mod origin;
 mod pipeline;
 pub mod private;
+pub mod purposes;
 mod random;
 pub mod table;
 pub mod together;

@@ -67,6 +67,7 @@ pub mod key;
 pub mod label;
 pub mod lookup;
 pub mod parameters;
+pub mod purposes;
 pub mod scheme;
 pub mod tree;
 pub mod wiring;

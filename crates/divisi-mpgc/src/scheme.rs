@@ -7,6 +7,7 @@
 
 use crate::label::Label;
 use crate::parameters::{BITS, DIMENSION, MODULUS, PLAIN, ROW_BYTES};
+use crate::purposes;
 use divisi_bgv::Sampler;
 use divisi_core::{Prg, Session, SessionId};
 use divisi_field::kernel::vectorize;
@@ -52,7 +53,7 @@ impl Scheme {
     /// of FrodoKEM. Words that are not below q are rejected; everything here is public.
     fn public(&self, number: u64, out: &mut [u64; N]) {
         let key = blake3::Hasher::new_keyed(&self.context).update(&number.to_le_bytes()).finalize();
-        let mut stream = Prg::new(key.as_bytes().first_chunk().unwrap_or(&[0; 16]));
+        let mut stream = Prg::of(purposes::POLYNOMIAL, key.as_bytes().first_chunk().unwrap_or(&[0; 16]));
         let mut words = [0; N / 2];
         let low = |word: u64| word & ((1 << BITS) - 1);
         stream.words(&mut words);

@@ -27,6 +27,7 @@
 //! });
 //! ```
 #![forbid(unsafe_code)]
+#![allow(clippy::disallowed_methods, reason = "the streams and keys of a connection belong to no session")]
 
 mod body;
 mod channel;

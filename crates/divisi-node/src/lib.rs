@@ -58,6 +58,7 @@
 //! }
 //! ```
 #![forbid(unsafe_code)]
+#![allow(clippy::disallowed_methods, reason = "clients and admission draw outside of sessions")]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod admit;
@@ -67,6 +68,7 @@ pub mod files;
 #[cfg(test)]
 mod fuzz;
 pub mod operator;
+pub mod purposes;
 mod request;
 mod server;
 #[cfg(test)]

@@ -31,11 +31,12 @@
 //! inversion.
 
 use crate::delta::mask;
+use crate::purposes;
 use crate::softspoken::layout::Key;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::Identity;
-use divisi_core::{PartyId, Session, Step, step, taint};
+use divisi_core::{Expands, PartyId, Session, Step, step, taint};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -104,7 +105,7 @@ impl Oracles {
             hasher
         };
         let mut uniform = [0; 64];
-        tagged("divisi 2026 base ot element v1").finalize_xof().fill(&mut uniform);
+        tagged("divisi 2026 base ot element v1").expand(purposes::BASE_ELEMENT).fill(&mut uniform);
         Oracles {
             half: RistrettoPoint::from_uniform_bytes(&uniform),
             key: tagged("divisi 2026 base ot key v1"),
@@ -116,7 +117,7 @@ impl Oracles {
         let mut out = [0; 32];
         let mut hasher = self.key.clone();
         hasher.update(&(index as u64).to_le_bytes()).update(&[e]).update(a).update(t);
-        hasher.update(agreed.as_bytes()).finalize_xof().fill(&mut out);
+        hasher.update(agreed.as_bytes()).expand(purposes::BASE_PAD).fill(&mut out);
         hasher.zeroize();
         words(&out)
     }
@@ -156,7 +157,7 @@ pub(crate) struct Sender {
 impl Sender {
     pub(crate) fn new(session: &Session, receiver: PartyId) -> Sender {
         let mut uniform = [0; 64];
-        session.entropy(&mut uniform);
+        session.entropy(purposes::BASE_SENDER, &mut uniform);
         let half = scalar(&mut uniform);
         let mut element = RistrettoPoint::mul_base(&(*half + *half)).compress().to_bytes();
         taint::public(ELEMENT_SENT, &mut element);
@@ -195,6 +196,10 @@ impl Sender {
                 *out = said.to_le_bytes();
             }
         }
+        purposes::BASE_KEYS.drawn(|| {
+            let words = keys.iter().flatten().flat_map(|key| key.to_le_bytes());
+            Zeroizing::new(words.collect::<Vec<u8>>())
+        });
         batch.clear(&mut keys);
         Ok((keys, table))
     }
@@ -218,8 +223,8 @@ impl Receiver {
     pub(crate) fn new(session: &Session, sender: PartyId, batch: Batch) -> Receiver {
         let oracles = Oracles::new(session, sender, session.me());
         let mut seed = Zeroizing::new([0; 32]);
-        session.entropy(seed.as_mut_slice());
-        let mut source = blake3::Hasher::new_keyed(&seed).finalize_xof();
+        session.entropy(purposes::BASE_RECEIVER_SEED, seed.as_mut_slice());
+        let mut source = blake3::Hasher::new_keyed(&seed).expand(purposes::BASE_RECEIVER);
         let mut choices = Zeroizing::new([0; 2]);
         for word in choices.iter_mut().take(batch.count.div_ceil(128)) {
             let mut bytes = Zeroizing::new([0; 16]);

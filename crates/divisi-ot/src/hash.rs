@@ -18,7 +18,8 @@ mod keyed;
 mod tests;
 
 use crate::cipher::Permutation;
-use divisi_core::{PartyId, Session};
+use crate::purposes;
+use divisi_core::{Expands, PartyId, Session};
 use keyed::{Aes, Keyed};
 
 /// The largest number of targets under one key. A target is a hash whose value an adversary may know and
@@ -116,7 +117,7 @@ impl TweakableHash {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 correlation robust hash of a name v1");
         hasher.update(session.id().as_bytes()).update(name);
         let mut key = [0; 16];
-        hasher.finalize_xof().fill(&mut key);
+        hasher.expand(purposes::NAMED_HASH_KEY).fill(&mut key);
         TweakableHash(Aes(Permutation::new(&key)))
     }
 

@@ -72,6 +72,7 @@ pub mod hash;
 mod links;
 mod pads;
 pub mod partition;
+pub mod purposes;
 #[cfg(feature = "testing")]
 pub mod record;
 mod setup;

@@ -13,6 +13,7 @@
 //! All loops read the items in order. Only the buckets' results are accessed at random places; they are
 //! smaller and stay in the cache.
 
+use crate::purposes;
 use divisi_core::Prg;
 use divisi_core::wipe::{Wipe, WipedVec};
 use std::ops::BitXor;
@@ -137,7 +138,7 @@ impl Partition {
 
 /// Puts things into a uniformly random order, derived from a coin.
 pub fn shuffle(coin: &[u8; 16], things: &mut [u32]) {
-    let mut prg = Prg::new(coin);
+    let mut prg = Prg::of(purposes::SHUFFLE, coin);
     let mut words = [0; 128];
     let mut used = words.len();
     for last in (1..things.len()).rev() {

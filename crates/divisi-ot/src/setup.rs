@@ -7,6 +7,7 @@ mod semi_honest;
 
 use crate::Delta;
 use crate::delta::Deltas;
+use crate::purposes;
 use crate::softspoken::MAX_K;
 use crate::softspoken::layout::Layout;
 pub use ahead::{PreprocessedRows, RowsReceived};
@@ -114,7 +115,8 @@ impl Setup {
     /// The abort that ends the session; [`Abort::Misuse`] for parameters out of range, and if the session has
     /// a set-up already.
     pub fn new(session: &mut Session, config: SetupConfig) -> Result<Setup, Abort> {
-        let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
+        let delta = Delta::drawn(session.me(), |bytes| session.entropy(purposes::DELTA, bytes));
+        purposes::DELTA.drawn(|| delta.get().to_le_bytes());
         Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
     }
 
@@ -131,8 +133,10 @@ impl Setup {
         if !is_field(f) {
             return Err(session.misuse(SETUP, Misuse::Unsupported));
         }
-        let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
-        let pads = Delta::uniform(128, |bytes| session.entropy(bytes));
+        let delta = Delta::uniform(f, |bytes| session.entropy(purposes::DELTA_OF_FIELD, bytes));
+        let pads = Delta::uniform(128, |bytes| session.entropy(purposes::DELTA_OF_PADS, bytes));
+        purposes::DELTA_OF_FIELD.drawn(|| delta.get().to_le_bytes()[..f as usize / 8].to_vec());
+        purposes::DELTA_OF_PADS.drawn(|| pads.get().to_le_bytes());
         Setup::with_deltas(session, config, Deltas::field(config.k, f, delta, pads))
     }
 

@@ -3,6 +3,7 @@
 
 use crate::dealer::Dealer;
 use crate::delta::Deltas;
+use crate::purposes;
 use crate::setup::{Setup, SetupConfig, Source};
 use crate::{AuthBits, Delta};
 use divisi_core::testing::memory::Needle;
@@ -51,7 +52,7 @@ fn dealt(session: &mut Session, config: SetupConfig, dealer: Dealer) -> Result<S
 /// # Errors
 /// Those of [`Setup::new`].
 pub fn unsound(session: &mut Session, config: SetupConfig) -> Result<Setup, Abort> {
-    let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
+    let delta = Delta::drawn(session.me(), |bytes| session.entropy(purposes::DELTA, bytes));
     Setup::with_any(session, config, Deltas::labels(config.k, delta))
 }
 
@@ -60,8 +61,8 @@ pub fn unsound(session: &mut Session, config: SetupConfig) -> Result<Setup, Abor
 /// # Errors
 /// Those of [`Setup::over_field`].
 pub fn unsound_over_field(session: &mut Session, config: SetupConfig, f: u32) -> Result<Setup, Abort> {
-    let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
-    let pads = Delta::uniform(128, |bytes| session.entropy(bytes));
+    let delta = Delta::uniform(f, |bytes| session.entropy(purposes::DELTA_OF_FIELD, bytes));
+    let pads = Delta::uniform(128, |bytes| session.entropy(purposes::DELTA_OF_PADS, bytes));
     Setup::with_any(session, config, Deltas::field(config.k, f, delta, pads))
 }
 

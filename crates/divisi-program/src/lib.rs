@@ -46,6 +46,7 @@ mod node;
 pub mod operations;
 pub mod plain;
 pub mod program;
+pub mod purposes;
 mod rings;
 pub mod run;
 mod schedule;

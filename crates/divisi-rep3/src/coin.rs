@@ -1,5 +1,6 @@
 //! Coins, and values expanded from them.
 
+use crate::purposes;
 use crate::streams::uniform;
 use divisi_core::Prg;
 use divisi_field::{BigField, Field, Gf64};
@@ -23,7 +24,7 @@ impl Coin {
 
     /// A stream of uniform elements: AES-128 in counter mode under the coin.
     pub(crate) fn expand(&self) -> Prg {
-        Prg::new(&self.0)
+        Prg::of(purposes::COEFFICIENTS, &self.0)
     }
 }
 

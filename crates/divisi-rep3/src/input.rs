@@ -11,9 +11,10 @@
 
 use crate::checks;
 use crate::deal::Part;
+use crate::purposes;
 use crate::share::Byte;
 use crate::trio::Trio;
-use divisi_core::{Abort, Check, PartyId, Step, step};
+use divisi_core::{Abort, Check, Expands, PartyId, Step, step};
 
 const DIGESTS: Step = step!("digests");
 const VERDICT: Step = step!("verdict");
@@ -207,7 +208,7 @@ impl Trio {
     }
 
     fn input_digest(&self, peer: PartyId, component: &[u8]) -> [u8; 32] {
-        let key = self.session.key(peer, "rep3 input");
+        let key = self.session.key(peer, purposes::INPUT);
         *blake3::keyed_hash(&key, component).as_bytes()
     }
 
@@ -215,12 +216,12 @@ impl Trio {
     /// of a component draw it from BLAKE3 under their common 256-bit key, so that keys of up to 256 bits have
     /// their full strength. Local.
     pub fn random_part(&mut self, bytes: usize) -> Part {
-        let number = self.session.count("rep3 kept"); // a number that never returns in this strand
+        let number = self.session.count(purposes::KEPT.name()); // a number that never returns in this strand
         let draw = |peer: PartyId| {
-            let mut hasher = blake3::Hasher::new_keyed(&self.session.key(peer, "rep3 kept"));
+            let mut hasher = blake3::Hasher::new_keyed(&self.session.key(peer, purposes::KEPT));
             hasher.update(&number.to_le_bytes());
             let mut component = vec![0; bytes];
-            hasher.finalize_xof().fill(&mut component);
+            hasher.expand(purposes::KEPT).fill(&mut component);
             zeroize::Zeroize::zeroize(&mut hasher);
             component
         };

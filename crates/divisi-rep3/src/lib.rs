@@ -61,6 +61,7 @@ pub mod open;
 mod origin;
 mod packed;
 mod passes;
+pub mod purposes;
 mod random;
 mod record;
 mod relation;

@@ -5,6 +5,7 @@
 
 use crate::checks;
 use crate::packed;
+use crate::purposes;
 use crate::tile::Tile;
 use crate::wire::Shape;
 use divisi_core::{PartyId, Prg, Session};
@@ -43,10 +44,10 @@ impl Streams {
         let mut pair =
             |purpose| Pair { first: session.prg(prev, purpose), second: session.prg(next, purpose) };
         Streams {
-            zero: pair("rep3 F_zero"),
-            rand: pair("rep3 F_rand"),
-            coin: pair("rep3 F_coin"),
-            input: pair("rep3 input"),
+            zero: pair(purposes::ZERO),
+            rand: pair(purposes::RAND),
+            coin: pair(purposes::COIN),
+            input: pair(purposes::INPUT),
             scratch: Default::default(),
         }
     }

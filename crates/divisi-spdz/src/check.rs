@@ -3,6 +3,7 @@
 use crate::checks;
 use crate::part::Mac;
 use crate::party::Party;
+use crate::purposes;
 use divisi_core::{Abort, Commitment, Prg, Step, step, taint};
 use divisi_field::Field;
 use zeroize::Zeroizing;
@@ -125,7 +126,7 @@ impl<F: Mac> Party<F> {
 
 /// For each of the lists, the sum of chi_j times element j; the chi_j come from the coin.
 pub(crate) fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] {
-    let mut prg = Prg::new(coin);
+    let mut prg = Prg::of(purposes::MACS, coin);
     let mut words = vec![0; CHUNK * F::WORDS];
     let mut chi = [F::ZERO; CHUNK];
     let mut sums = [F::ZERO; 2];

@@ -26,6 +26,7 @@
 use crate::checks;
 use crate::engine::{AuthByte, Spdz, combined, rows};
 use crate::part::{Host, Shareable};
+use crate::purposes;
 use divisi_core::{Abort, Prg, Settles, Step, Verified, step};
 use divisi_field::Gf8;
 use std::fmt;
@@ -116,7 +117,7 @@ impl<F: Host> Spdz<F> {
             .update(challenge)
             .finalize();
         self.session().compare(checks::M0_3, CHALLENGE, digest.as_bytes())?; // [M0.3]
-        let mut d = combined(&y, &mut Prg::new(challenge));
+        let mut d = combined(&y, &mut Prg::of(purposes::CHALLENGE, challenge));
         let fits = d.add(&u);
         debug_assert!(fits);
         let w = self.by_matrices(&v, &d)?;
@@ -203,7 +204,7 @@ impl<F: Host> Receipt<F> {
         }
         let both = summed(told, m * m + m)?;
         let (v, w) = both.split_at(m * m);
-        let mut prg = Prg::new(&self.challenge);
+        let mut prg = Prg::of(purposes::CHALLENGE, &self.challenge);
         let mut d = self.u.clone();
         for d in d.iter_mut() {
             let mut row = vec![Gf8::default(); self.y.len()];

@@ -51,7 +51,7 @@
 //! # Ok::<(), divisi_core::Abort>(())
 //! ```
 #![forbid(unsafe_code)]
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods))]
 
 pub mod adapter;
 mod check;
@@ -74,6 +74,7 @@ mod part;
 mod party;
 mod prep;
 mod protocol;
+pub mod purposes;
 mod share;
 mod source;
 pub mod stock;

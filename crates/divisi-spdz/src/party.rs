@@ -6,6 +6,7 @@ mod openings;
 
 use crate::checks;
 use crate::part::{Embeds, Mac, Shareable};
+use crate::purposes;
 use crate::share::Auth;
 use divisi_core::{Abort, Bound, Coins, Echo, Misuse, PartyId, Prg, Session, Step, step, wipe};
 use divisi_field::kernel::vectorize;
@@ -87,9 +88,9 @@ impl<F: Mac> Party<F> {
         session.require(checks::K9, ALPHA, <F as Field>::BITS >= LEAST, None)?; // [K9]
         let coins = Coins::commit(&mut session)?;
         let peers = if session.parties() > 2 { session.peers() } else { Vec::new() };
-        let zeros = peers.into_iter().map(|peer| session.prg(peer, "spdz zero")).collect();
+        let zeros = peers.into_iter().map(|peer| session.prg(peer, purposes::ZERO)).collect();
         let peers = session.peers();
-        let client_zeros = peers.into_iter().map(|peer| session.prg(peer, "spdz client zero")).collect();
+        let client_zeros = peers.into_iter().map(|peer| session.prg(peer, purposes::CLIENT_ZERO)).collect();
         let alpha = session.bind(alpha);
         let views = views(&mut session);
         let ledger = Ledger { x: Vec::new(), m: Vec::new(), views, checked: 0 };

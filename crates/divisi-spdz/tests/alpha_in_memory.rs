@@ -1,7 +1,7 @@
 //! Nobody finds alpha_i = Delta_i, nor Delta'_i, in the memory of a process after a session: not after a good
 //! run, not after an abort, not after a stock was made or used (1.10). One test, so that nothing runs beside
 //! the search.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 #[path = "it/common/mod.rs"]
 mod common;

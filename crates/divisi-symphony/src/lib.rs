@@ -32,6 +32,7 @@ pub mod maestro;
 pub mod many;
 mod mode;
 pub mod owner;
+pub mod purposes;
 mod settle;
 pub mod sharp;
 pub mod short;

@@ -48,10 +48,11 @@ pub use crate::sharp::{Message, input_message, public_message};
 
 use crate::mode::Priority;
 use crate::owner::{Public, agree_public, bring_one, single};
+use crate::purposes;
 use crate::settle::close;
 use crate::sharp::output;
 use crate::tags;
-use divisi_core::{Abort, Misuse, PartyId, Step, Verified, step};
+use divisi_core::{Abort, Expands, Misuse, PartyId, Step, Verified, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Rep3};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -223,7 +224,7 @@ fn draw_nonces(rep: &mut Rep3, lanes: usize) -> Result<Vec<[u8; 12]>, Abort> {
     let coin = trio.coin(&fixed)?;
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 gmac nonces v1");
     hasher.update(&coin.bytes());
-    let mut reader = hasher.finalize_xof();
+    let mut reader = hasher.expand(purposes::NONCES);
     let mut nonces = vec![[0; 12]; lanes];
     reader.fill(nonces.as_flattened_mut());
     Ok(nonces)

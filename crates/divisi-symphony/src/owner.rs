@@ -6,6 +6,7 @@
 //! to one party and another to the next. All three run the same program, so parts that are not a sharing come
 //! from a corrupt party: a difference is an abort.
 
+use crate::purposes;
 use divisi_core::{Abort, Misuse, PartyId, Step, step};
 use divisi_rep3::checks;
 use divisi_rep3::deal::{self, NOTHING, Part};
@@ -30,7 +31,7 @@ pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -
         return Err(rep.trio().session().misuse(INPUT, Misuse::LengthDiffers));
     }
     let session = rep.trio().session();
-    let mut parts = deal::split(own, |out| session.entropy(out)).map(Some);
+    let mut parts = deal::split(own, |out| session.entropy(purposes::COMPONENTS, out)).map(Some);
     let bits = 8 * own.len() as u64;
     for (peer, part) in PartyId::all(PARTIES).zip(&parts).filter(|(peer, _)| *peer != me && bits > 0) {
         for component in part.iter().flat_map(|part| [&part.first, &part.second]) {

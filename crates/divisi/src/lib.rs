@@ -35,6 +35,10 @@
 //! the crates below say what a corrupt server can do. `demo`, `bench` and `kat` run all parties on one
 //! machine, which therefore knows all secrets: they demonstrate and measure, and protect nothing.
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "inputs of measurements and keys of files belong to no session"
+)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod bench;

@@ -1,4 +1,5 @@
 //! Numbers without structure, the same in every run, and parties that draw them.
+#![allow(clippy::disallowed_methods)] // randomness of a test or a measurement
 
 use crate::machine;
 use divisi_core::{Abort, PublicParameters, Session, local};

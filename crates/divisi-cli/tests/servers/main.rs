@@ -1,5 +1,5 @@
 //! Three servers as three processes, and clients as others: what users do, and what happens to them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod answers;
 #[cfg(target_os = "linux")]

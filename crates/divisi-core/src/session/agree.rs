@@ -12,8 +12,8 @@
 //!    received \[M0.3, M0.5\], and a proof that it has the pair's key.
 
 use super::{PublicParameters, START, Session, SessionId, Shared};
-use crate::checks;
 use crate::{Abort, Meter, Misuse, taint};
+use crate::{checks, purposes};
 use divisi_net::{Mesh, PartyId, Step, step};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
@@ -41,7 +41,7 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
             bound: super::bound::All::default(),
             happened: std::sync::Mutex::default(),
             #[cfg(feature = "testing")]
-            draws: parameters.recorded.then(crate::draws::Draws::default),
+            draws: parameters.record(me),
         }),
         channel,
         strand: 0,
@@ -57,12 +57,12 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
 
     // 1. parameters, nonce, contribution
     let mut nonces = vec![[0u8; 32]; n];
-    session.entropy(&mut nonces[me.index()]);
+    session.entropy(purposes::NONCE, &mut nonces[me.index()]);
     let mut given = vec![Zeroizing::new([0u8; 32]); n];
     let mut taken = given.clone();
     for peer in session.peers() {
         let contribution = &mut given[peer.index()];
-        session.entropy(contribution.as_mut_slice());
+        session.entropy(purposes::CONTRIBUTION, contribution.as_mut_slice());
         let mut body = Zeroizing::new([0u8; 96]);
         body[..32].copy_from_slice(&digest);
         body[32..64].copy_from_slice(&nonces[me.index()]);

@@ -11,7 +11,7 @@ pub use bound::{AtEnd, Bound};
 pub use parameters::PublicParameters;
 pub use settled::Settled;
 
-use crate::{Abort, Check, Meter, Misuse, taint};
+use crate::{Abort, Check, DrawPurpose, Meter, Misuse, taint};
 use divisi_net::{Channel, Fault, Mesh, PartyId, Permits, Step, step};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -69,9 +69,9 @@ struct Shared {
     bound: bound::All,
     /// The one-time events of a session that have happened.
     happened: Mutex<BTreeSet<&'static str>>,
-    /// The record of draws from the streams of all strands, if a test asked for one.
+    /// The record of the draws of all strands, if a test asked for one.
     #[cfg(feature = "testing")]
-    draws: Option<crate::draws::Draws>,
+    draws: Option<crate::draws::DrawRecord>,
 }
 
 /// One strand of a session, at one party: protocol code runs on it.
@@ -158,8 +158,17 @@ impl Session {
     }
 
     /// Fresh random bytes from the operating system, which only this party knows.
-    pub fn entropy(&self, out: &mut [u8]) {
-        self.shared.mesh.world().entropy(out);
+    #[cfg_attr(feature = "testing", track_caller)]
+    pub fn entropy(&self, purpose: &'static DrawPurpose, out: &mut [u8]) {
+        #[expect(clippy::disallowed_methods, reason = "this is the door that names a purpose")]
+        let fill = |out: &mut [u8]| self.shared.mesh.world().entropy(out);
+        #[cfg(feature = "testing")]
+        if let Some(draws) = self.drawing() {
+            return draws.entropy(purpose, self.strand, std::panic::Location::caller(), out, fill);
+        }
+        #[cfg(not(feature = "testing"))]
+        let _ = purpose;
+        fill(out);
     }
 
     /// Another strand of the session, with its own channel and its own keys. All parties must open their
@@ -317,6 +326,10 @@ impl Session {
     /// [`Abort::Network`] if the session is poisoned or the link is gone.
     pub fn send(&mut self, step: Step, to: PartyId, body: &[u8], bits: u64) -> Result<(), Abort> {
         self.begin_again_after_reset();
+        #[cfg(feature = "testing")]
+        if let Some(draws) = self.drawing() {
+            draws.sent(self.strand, step, to, body);
+        }
         let depth = self.base.unwrap_or(self.depth).saturating_add(1);
         let sent = self.channel.send(to, step, depth, body);
         self.network(sent)?;
@@ -341,6 +354,8 @@ impl Session {
     /// [`Abort::Network`] if no message arrives in time, or one of another step or length.
     pub fn recv(&mut self, step: Step, from: PartyId, body: &mut [u8]) -> Result<(), Abort> {
         let received = self.channel.recv(from, step, body);
+        #[cfg(feature = "testing")]
+        let _ = self.drawing();
         let depth = self.network(received)?;
         taint::received(step, body);
         self.begin_again_after_reset();

@@ -7,6 +7,8 @@ pub struct PublicParameters {
     hasher: blake3::Hasher,
     #[cfg(feature = "testing")]
     pub(crate) recorded: bool,
+    #[cfg(feature = "testing")]
+    known: Option<crate::draws::KnownDraws>,
 }
 
 impl PublicParameters {
@@ -18,6 +20,8 @@ impl PublicParameters {
             hasher,
             #[cfg(feature = "testing")]
             recorded: false,
+            #[cfg(feature = "testing")]
+            known: None,
         };
         new.with("version", env!("CARGO_PKG_VERSION").as_bytes()).with("engine", engine.as_bytes())
     }
@@ -32,14 +36,29 @@ impl PublicParameters {
         self
     }
 
-    /// Parameters of a session that records what is drawn from its streams ([`Session::draws`]).
+    /// Parameters of a session that records what is drawn ([`Session::draws`], [`Session::draw_record`]).
     ///
     /// [`Session::draws`]: crate::Session::draws
+    /// [`Session::draw_record`]: crate::Session::draw_record
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn recording(mut self) -> Self {
         self.recorded = true;
         self
+    }
+
+    /// Parameters of a session that records what is drawn, and draws known randomness.
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn drawing(mut self, known: crate::draws::KnownDraws) -> Self {
+        self.known = Some(known);
+        self.recording()
+    }
+
+    /// A party's record of draws, if it is to have one.
+    #[cfg(feature = "testing")]
+    pub(crate) fn record(&self, me: crate::PartyId) -> Option<crate::draws::DrawRecord> {
+        self.recorded.then(|| crate::draws::DrawRecord::new(me, self.known.as_ref()))
     }
 
     /// The digest that the parties compare.

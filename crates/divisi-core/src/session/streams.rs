@@ -2,8 +2,11 @@
 //! numbers that never repeat.
 
 use super::Session;
+use crate::DrawPurpose;
 use crate::Prg;
 use divisi_net::PartyId;
+#[cfg(feature = "testing")]
+use std::panic::Location;
 use std::sync::PoisonError;
 use zeroize::Zeroizing;
 
@@ -11,31 +14,48 @@ impl Session {
     /// A pseudo-random stream that this party shares with `peer` alone, for one purpose in this strand
     /// \[A3\]. A repeated request for one purpose gives another stream, so that no value is drawn twice
     /// \[M0.5\]: both parties must make equally many requests.
+    #[cfg_attr(feature = "testing", track_caller)]
     #[must_use]
-    pub fn prg(&mut self, peer: PartyId, purpose: &'static str) -> Prg {
-        let asked = self.asked.entry((peer, purpose)).or_default();
+    pub fn prg(&mut self, peer: PartyId, purpose: &'static DrawPurpose) -> Prg {
+        let asked = self.asked.entry((peer, purpose.name())).or_default();
         let generation = *asked;
         *asked += 1;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand stream v1");
         hasher.update(self.shared.pair_keys.get(peer.index()).map_or(&[][..], |k| k.as_slice()));
         hasher.update(&self.strand.to_le_bytes()).update(&generation.to_le_bytes());
-        hasher.update(purpose.as_bytes());
+        hasher.update(purpose.name().as_bytes());
         let mut key = Zeroizing::new([0; 16]);
+        #[expect(clippy::disallowed_methods, reason = "the key belongs to the purpose of its stream")]
         hasher.finalize_xof().fill(key.as_mut_slice());
         zeroize::Zeroize::zeroize(&mut hasher);
         #[cfg(feature = "testing")]
-        if let Some(draws) = &self.shared.draws {
-            return Prg::recorded(&key, draws.begin(self.strand, peer, purpose, generation, *key));
+        if let Some(draws) = self.drawing() {
+            return draws.pair(self.strand, peer, purpose, generation, *key, Location::caller());
         }
-        Prg::new(&key)
+        Prg::seeded(&key)
     }
 
-    /// The draws from all streams of this session so far, in all strands: none unless the parameters asked
+    /// The draws from all streams of pairs in this session so far, in all strands: none unless the parameters asked
     /// for a record ([`crate::PublicParameters::recording`]).
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn draws(&self) -> Vec<crate::draws::DrawnStream> {
-        self.shared.draws.as_ref().map_or_else(Vec::new, crate::draws::Draws::read)
+        self.shared.draws.as_ref().map_or_else(Vec::new, |draws| draws.read().pairs)
+    }
+
+    /// The record of all draws of this party in this session: none unless the parameters asked for it.
+    #[cfg(feature = "testing")]
+    #[must_use]
+    pub fn draw_record(&self) -> Option<crate::draws::DrawRecord> {
+        self.shared.draws.clone()
+    }
+
+    /// The record of draws, to which what this thread draws belongs from now on.
+    #[cfg(feature = "testing")]
+    #[inline]
+    pub(super) fn drawing(&self) -> Option<&crate::draws::DrawRecord> {
+        crate::draws::enter(self.shared.draws.as_ref(), self.strand);
+        self.shared.draws.as_ref()
     }
 
     /// How many times this was called for a purpose in this strand, this call included: a number that never
@@ -55,14 +75,20 @@ impl Session {
 
     /// A key that this party shares with `peer` alone, for one purpose in this strand: for digests that a
     /// third party must not be able to make.
+    #[cfg_attr(feature = "testing", track_caller)]
     #[must_use]
-    pub fn key(&self, peer: PartyId, purpose: &'static str) -> Zeroizing<[u8; 32]> {
+    pub fn key(&self, peer: PartyId, purpose: &'static DrawPurpose) -> Zeroizing<[u8; 32]> {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand key v1");
         hasher.update(self.shared.pair_keys.get(peer.index()).map_or(&[][..], |k| k.as_slice()));
         hasher.update(&self.strand.to_le_bytes());
-        hasher.update(purpose.as_bytes());
-        let key = Zeroizing::new(*hasher.finalize().as_bytes());
+        hasher.update(purpose.name().as_bytes());
+        #[cfg_attr(not(feature = "testing"), expect(unused_mut, reason = "a test may change it"))]
+        let mut key = Zeroizing::new(*hasher.finalize().as_bytes());
         zeroize::Zeroize::zeroize(&mut hasher);
+        #[cfg(feature = "testing")]
+        if let Some(draws) = self.drawing() {
+            draws.pair_key(purpose, self.strand, Location::caller(), &mut key);
+        }
         key
     }
 }

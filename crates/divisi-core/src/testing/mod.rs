@@ -8,6 +8,7 @@ mod lab;
 pub mod memory;
 pub mod misuse;
 mod mutants;
+pub mod nets;
 mod operators;
 mod parties;
 

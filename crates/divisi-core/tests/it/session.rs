@@ -1,5 +1,6 @@
 //! Attacks on the start and the end of sessions among n parties (M0.1 to M0.6).
 
+use divisi_core::DrawPurpose;
 use divisi_core::checks;
 use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
 use divisi_net::memory::mesh_with;
@@ -8,6 +9,9 @@ use divisi_net::{Frame, Machine, Mesh, Options};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+static TEST: DrawPurpose = DrawPurpose::of_test("a test");
+static OTHER: DrawPurpose = DrawPurpose::of_test("another test");
 
 const HELLO: &str = "divisi_core::session::agree/hello";
 const ECHO: &str = "divisi_core::session::agree/echo";
@@ -49,7 +53,7 @@ fn all_have_one_id_and_each_pair_its_key() {
     for n in [2, 3, 5] {
         let results = play(meshes(n), |session| {
             let keys: Vec<_> =
-                PartyId::all(n).map(|p| (p != session.me()).then(|| *session.key(p, "a test"))).collect();
+                PartyId::all(n).map(|p| (p != session.me()).then(|| *session.key(p, &TEST))).collect();
             Ok((*session.id().as_bytes(), keys))
         });
         let parties: Vec<_> = results.into_iter().map(Result::unwrap).collect();
@@ -159,7 +163,7 @@ fn no_stream_is_given_out_twice() {
         let peer = session.peers()[0];
         let mut strand = session.strand()?;
         let mut all = Vec::new();
-        for purpose in ["one", "other"] {
+        for purpose in [&TEST, &OTHER] {
             for s in [&mut session, &mut strand] {
                 for _ in 0..3 {
                     let mut out = [0; 16];

@@ -1,5 +1,6 @@
 //! Strands of a session: chunks overlap, results come in order, a failure ends all of them.
 
+use divisi_core::DrawPurpose;
 use divisi_core::{Abort, Misuse, PublicParameters, Session, step};
 use divisi_net::{Machine, Options, Permits, memory};
 use std::sync::Arc;
@@ -99,6 +100,8 @@ fn a_failure_of_one_chunk_ends_the_stream_at_all_parties() {
     }
 }
 
+static TEST: DrawPurpose = DrawPurpose::of_test("a test");
+
 #[test]
 fn strands_have_streams_of_their_own_and_peers_share_them() {
     let drawn = each(4, |session| {
@@ -106,7 +109,7 @@ fn strands_have_streams_of_their_own_and_peers_share_them() {
         let second = session.strand().unwrap();
         let draw = |s: &mut Session, peer| {
             let mut out = [0; 16];
-            s.prg(peer, "test").fill(&mut out);
+            s.prg(peer, &TEST).fill(&mut out);
             out
         };
         let mut second = second;

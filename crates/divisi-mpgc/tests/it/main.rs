@@ -4,5 +4,6 @@
 mod circuits;
 mod faults;
 mod mutants;
+mod nets;
 mod rows;
 mod uniform;

@@ -1,12 +1,15 @@
 //! Garbling with all shares in one place, against the clear; and ways to misuse rows, with what they cost.
 
 use divisi_bgv::Sampler;
+use divisi_core::DrawPurpose;
 use divisi_core::testing::run;
 use divisi_core::{Prg, PublicParameters};
 use divisi_mpgc::key::WireKeys;
 use divisi_mpgc::label::Label;
 use divisi_mpgc::parameters::{DIMENSION, MODULUS, PLAIN, failure_bits};
 use divisi_mpgc::scheme::Scheme;
+
+static KEY: DrawPurpose = DrawPurpose::of_test("the key of rows");
 
 const N: usize = DIMENSION;
 
@@ -15,7 +18,7 @@ fn with(test: impl Fn(&Scheme, &mut Sampler, &mut Prg) + Sync) {
     let ends = run(2, &PublicParameters::new("rows"), |session| {
         if session.me().index() == 0 {
             let mut key = [0; 16];
-            session.entropy(&mut key);
+            session.entropy(&KEY, &mut key);
             test(&Scheme::new(&session).unwrap(), &mut Sampler::new(&session), &mut Prg::new(&key));
         }
         Ok(())

@@ -6,6 +6,7 @@ use crate::checks;
 use crate::delta::Deltas;
 use crate::links::Links;
 use crate::pads::{Checked, Pads, Part};
+use crate::purposes;
 use crate::softspoken::TILE;
 use crate::softspoken::layout::Width;
 use crate::vole::{
@@ -243,9 +244,9 @@ impl Produced {
 /// Random bits that only we know, one word for each tile.
 pub(crate) fn random_bits(session: &Session, tiles: usize) -> Vec<u128> {
     let mut seed = Zeroizing::new([0; 16]);
-    session.entropy(seed.as_mut_slice());
+    session.entropy(purposes::BITS_SEED, seed.as_mut_slice());
     let mut words = Zeroizing::new(vec![0; 2 * tiles]);
-    Prg::new(&seed).words(&mut words);
+    Prg::of(purposes::BITS, &seed).words(&mut words);
     words.chunks_exact(2).map(|w| u128::from(w[0]) | u128::from(w[1]) << 64).collect()
 }
 

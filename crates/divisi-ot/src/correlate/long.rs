@@ -1,6 +1,7 @@
 //! Long payloads of numbers modulo 65,537.
 
 use super::payload::Payload;
+use crate::purposes;
 use divisi_core::{Prg, wipe};
 use divisi_field::kernel::vectorize;
 
@@ -61,7 +62,7 @@ impl Payload for Long {
         let mut words = [0; TOGETHER];
         for (seed, out) in blocks.iter().zip(out.chunks_mut(self.count)) {
             // a seed serves one row
-            let mut stream = Prg::new(&seed.to_le_bytes());
+            let mut stream = Prg::of(purposes::LONG_PAD, &seed.to_le_bytes());
             for out in out.chunks_mut(TOGETHER) {
                 let words = &mut words[..out.len()];
                 stream.words(words);

@@ -3,7 +3,8 @@
 
 use super::{CallSeries, Tweak};
 use crate::cipher::{Permutation, hash_by};
-use divisi_core::wipe;
+use crate::purposes;
+use divisi_core::{Expands, wipe};
 
 /// How many blocks go through the cipher together.
 const BATCH: usize = 128;
@@ -35,7 +36,7 @@ impl Aes {
     pub(super) fn new(id: &[u8; 32]) -> Aes {
         let mut key = [0; 16];
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 correlation robust hash v2");
-        hasher.update(id).finalize_xof().fill(&mut key);
+        hasher.update(id).expand(purposes::HASH_KEY).fill(&mut key);
         Aes(Permutation::new(&key))
     }
 }

@@ -17,9 +17,10 @@
 use super::layout::{Key, Layout, Piece, bit as bit_of};
 use crate::cipher::Permutation;
 use crate::delta::mask;
+use crate::purposes;
 use aes::Aes128Enc;
 use aes::cipher::KeyInit;
-use divisi_core::{PartyId, Session};
+use divisi_core::{Expands, PartyId, Session};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use divisi_field::counter::Counter;
 use std::mem::ManuallyDrop;
@@ -111,7 +112,7 @@ impl Permutations {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 softspoken tree v1");
         hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
         hasher.update(&[maker.number(), holder.number()]);
-        let mut source = hasher.finalize_xof();
+        let mut source = hasher.expand(purposes::PERMUTATIONS);
         Permutations(std::array::from_fn(|_| {
             let mut key = [0; 16];
             source.fill(&mut key);
@@ -157,7 +158,7 @@ pub(crate) fn make(
     message: &mut [u8],
 ) -> Vec<Leaves> {
     let mut roots = Zeroizing::new(vec![0; 16 * layout.pieces()]);
-    session.entropy(roots.as_mut_slice());
+    session.entropy(purposes::ROOTS, roots.as_mut_slice());
     grow(&roots, permutations, (layout, ready), keys, flips, lowest, message)
 }
 

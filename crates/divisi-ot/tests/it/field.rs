@@ -3,12 +3,15 @@
 
 use crate::common;
 use crate::common::{as_often_as, ends, honest, passed, refused};
+use divisi_core::DrawPurpose;
 use divisi_core::testing::{Harness, failed_check, many, party, run};
 use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session};
 use divisi_ot::checks;
 use divisi_ot::correlate::{BitVectors, gadget};
 use divisi_ot::testing::{deal_over_field, fit, unsound_over_field};
 use divisi_ot::{AuthBits, Base, Bits, FIELDS, Setup, SetupConfig};
+
+static INPUTS: DrawPurpose = DrawPurpose::of_test("inputs");
 
 const CORRECT: &str = "divisi_ot::vole/correct";
 
@@ -43,7 +46,7 @@ fn products_are_right(views: &[(Vec<u64>, Vec<u128>, Vec<u128>)]) {
 
 fn payloads(session: &Session, count: usize, width: u32) -> Vec<u128> {
     let mut bytes = vec![0; 16 * count];
-    session.entropy(&mut bytes);
+    session.entropy(&INPUTS, &mut bytes);
     bytes.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word) >> (128 - width)).collect()
 }
 

@@ -5,6 +5,7 @@ use crate::held::HeldProgram;
 use crate::images::{APPLICATION, LabelledImages};
 use crate::operations::OperationJob;
 use crate::plain::{Entries, evaluate};
+use crate::purposes;
 use divisi_core::Prg;
 use divisi_engine::job::EngineJob;
 use divisi_engine::name::Name;
@@ -133,8 +134,9 @@ impl EngineJob for ProgramJob {
     /// The user's images, or an application's own inputs, or random valid ones.
     fn inputs(&self, first: usize, count: usize) -> Result<Option<Rows>, Failure> {
         let mut key = Zeroizing::new([0; 16]);
+        #[expect(clippy::disallowed_methods, reason = "inputs of examples belong to no session")]
         Machine.entropy(key.as_mut_slice());
-        let (mut prg, mut rows) = (Prg::new(&key), Rows::default());
+        let (mut prg, mut rows) = (Prg::of(purposes::EXAMPLES, &key), Rows::default());
         let mut draw = |below: u64| {
             let mut word = [0];
             prg.words(&mut word);

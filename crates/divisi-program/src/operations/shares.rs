@@ -2,6 +2,7 @@
 //! and compares the results.
 
 use super::{Op, Operations};
+use crate::purposes;
 use divisi_core::Prg;
 use divisi_field::zp::P32;
 use divisi_net::{Machine, World};
@@ -24,8 +25,9 @@ impl Operations {
             return vec![Zeroizing::default(); self.parties];
         }
         let mut key = Zeroizing::new([0; 16]);
+        #[expect(clippy::disallowed_methods, reason = "inputs of measurements belong to no session")]
         Machine.entropy(key.as_mut_slice());
-        let mut prg = Prg::new(&key);
+        let mut prg = Prg::of(purposes::SHARES, &key);
         let in_bits = matches!(self.job.op, Op::B2a | Op::Lookup2 | Op::Lookup);
         let numbers = inputs.map(u64::from).map(|x| if in_bits { x } else { x % P32 });
         let mut first: Zeroizing<Vec<u64>> = Zeroizing::new(numbers.collect());

@@ -4,6 +4,7 @@ use super::{Held, NODE, Run, unfit};
 use crate::node::Id;
 use crate::plain::Entries;
 use crate::program::ValueKind;
+use crate::purposes;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use divisi_field::zp::Modulus;
@@ -136,7 +137,7 @@ enum SentOutputs {
 /// Uniform numbers that only this party and one peer know, to mask an input. The residue of 128 random bits
 /// is within 2^-96 of uniform.
 fn masks(session: &mut Session, plain: Modulus, peer: PartyId, lanes: usize) -> WipedVec<u64> {
-    let mut stream = session.prg(peer, "program.input");
+    let mut stream = session.prg(peer, purposes::INPUT);
     let mut words = Zeroizing::new(vec![0; 2 * lanes]);
     stream.words(&mut words);
     let mut out = WipedVec::zeros(lanes);

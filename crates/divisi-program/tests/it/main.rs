@@ -3,6 +3,7 @@
 
 mod applications;
 mod fuzz;
+mod nets;
 mod parties;
 mod random;
 mod settings;

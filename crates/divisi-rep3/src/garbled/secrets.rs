@@ -3,9 +3,10 @@
 
 use super::plan::CallPlan;
 use crate::checks;
+use crate::purposes;
 use crate::trio::Trio;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{PartyId, Prg, Session, Step, step};
+use divisi_core::{DrawPurpose, ExpandedDigest, Expands, PartyId, Prg, Session, Step, step};
 use divisi_ot::hash::{CallSeries, Calls, FIRST_STEP, TweakableHash};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -32,10 +33,10 @@ pub(super) struct Seed {
 }
 
 /// A stream of this call that we share with `peer` alone.
-fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &CallPlan<'_>) -> blake3::OutputReader {
+fn stream(trio: &Trio, peer: PartyId, purpose: &'static DrawPurpose, plan: &CallPlan<'_>) -> ExpandedDigest {
     let mut hasher = blake3::Hasher::new_keyed(&trio.session.key(peer, purpose));
     hasher.update(&plan.name);
-    let out = hasher.finalize_xof();
+    let out = hasher.expand(purpose);
     hasher.zeroize();
     out
 }
@@ -43,23 +44,24 @@ fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &CallPlan<'_>
 /// Step 1. P1 and P2: the seed of this call, and the stream of its labels.
 pub(super) fn expand(trio: &Trio, other: PartyId, plan: &CallPlan<'_>) -> (Seed, Prg) {
     trio.session.observe(checks::M0_5); // [M0.5]
-    let mut out = stream(trio, other, "rep3 garbled seed", plan);
+    let mut out = stream(trio, other, purposes::GARBLED_SEED, plan);
     let (mut key, mut delta, mut salt) = (Zeroizing::new([0; 16]), Zeroizing::new([0; 16]), [0; 16]);
     out.fill(key.as_mut_slice());
     out.fill(delta.as_mut_slice());
     out.fill(&mut salt);
     out.zeroize();
     let mut delta = Zeroizing::new(u128::from_le_bytes(*delta) | 1);
+    purposes::GARBLED_DELTA.drawn(|| delta.to_le_bytes());
     divisi_core::taint::secret(SEED, std::slice::from_mut(&mut *delta));
-    (Seed { delta, salt }, Prg::new(&key))
+    (Seed { delta, salt }, Prg::of(purposes::GARBLED_LABELS, &key))
 }
 
 /// The bits of r that we share with `peer`: r12 or r23.
 pub(super) fn mask(trio: &Trio, peer: PartyId, plan: &CallPlan<'_>) -> Prg {
-    let (mut out, mut key) = (stream(trio, peer, "rep3 garbled mask", plan), Zeroizing::new([0; 16]));
+    let (mut out, mut key) = (stream(trio, peer, purposes::GARBLED_MASK, plan), Zeroizing::new([0; 16]));
     out.fill(key.as_mut_slice());
     out.zeroize();
-    Prg::new(&key)
+    Prg::of(purposes::GARBLED_BITS, &key)
 }
 
 /// The hash of a call: H(session, strand, call, roles, circuits, salt).

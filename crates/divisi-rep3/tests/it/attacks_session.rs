@@ -1,6 +1,7 @@
 //! Attacks on sessions: replay, split broadcasts, lowered parameters, malformed messages.
 
 use crate::common::prelude::*;
+use divisi_core::DrawPurpose;
 use divisi_core::testing::{Operator, Position, Sent, place, sent};
 use divisi_rep3::adversary::adaptive::{engine, multiply_and_open};
 use std::collections::HashSet;
@@ -8,6 +9,8 @@ use std::collections::HashSet;
 const HELLO: &str = "divisi_core::session::agree/hello";
 const ECHO: &str = "divisi_core::session::agree/echo";
 const BARRIER: &str = "divisi_rep3::views/barrier";
+
+static TEST: DrawPurpose = DrawPurpose::of_test("a test");
 
 /// A session with a bit of everything.
 fn session(trio: Trio) -> Result<bool, Abort> {
@@ -64,8 +67,8 @@ fn nothing_random_occurs_twice() {
             let id = trio.session().id().as_bytes().to_vec();
             let strand = trio.session().strand()?;
             let (next, prev) = (trio.me().next(3), trio.me().prev(3));
-            let key = trio.session().key(next, "test").to_vec();
-            let other = trio.session().key(prev, "test").to_vec();
+            let key = trio.session().key(next, &TEST).to_vec();
+            let other = trio.session().key(prev, &TEST).to_vec();
             let (trio, first) = draw(trio)?;
             // another engine in the same strand continues with fresh streams
             let (_, again) = draw(Trio::new(trio.into_session())?)?;
@@ -166,7 +169,7 @@ fn security_parameters_are_what_they_are() {
         let coin = trio.coin(&fixed)?.bytes();
         let id = *trio.session().id().as_bytes();
         let next = trio.me().next(3);
-        let key = trio.session().key(next, "size").len();
+        let key = trio.session().key(next, &TEST).len();
         let mut e = engine(trio);
         assert!(multiply_and_open(&mut e, 100)?);
         let bits = e.trio().session().meter().read().verification_error_bits;

@@ -1,5 +1,5 @@
 //! Replicated sharing among three parties, honest and attacked.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod attacks_boolean;
 mod attacks_inputs;
@@ -19,6 +19,7 @@ mod misuse;
 mod misuse_at_run_time;
 mod modes;
 mod mutants;
+mod nets;
 mod ohverture;
 mod origins;
 mod statistical;

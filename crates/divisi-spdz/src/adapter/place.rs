@@ -20,6 +20,7 @@ pub(super) struct Taken {
 }
 
 /// A source of fresh random bytes of the machine.
+#[expect(clippy::disallowed_methods, reason = "the key of a stock's file belongs to no session")]
 pub(super) fn entropy() -> Entropy {
     Box::new(|out| Machine.entropy(out))
 }

@@ -8,6 +8,7 @@
 
 use super::OnSpdz;
 use crate::protocol::NamedProtocol;
+use crate::purposes;
 use crate::stock::{Needs, StockPlan};
 use crate::{Host, Spdz};
 use divisi_core::{Abort, Bytes, Direction, Misuse, PartyId, Settles, Step, step};
@@ -118,7 +119,7 @@ pub(crate) fn through<F: Host, C: OnSpdz<F>>(
 fn drawn<F: Host, C: OnSpdz<F>>(e: &mut Spdz<F>, bytes: usize) -> Result<Vec<C::Byte>, Abort> {
     let (me, lanes) = (e.session().me(), vec![1; bytes]);
     let mut own = Zeroizing::new(vec![0; bytes]);
-    e.session().entropy(&mut own);
+    e.session().entropy(purposes::JOINT, &mut own);
     let columns = Zeroizing::new(own.iter().map(|byte| vec![*byte]).collect::<Vec<_>>());
     let mut sum: Option<Vec<C::Byte>> = None;
     for owner in PartyId::all(e.session().parties()) {

@@ -10,6 +10,7 @@
 //! terms are zero at x = 0.)
 
 use super::arithmetic::{Linear, image};
+use crate::purposes;
 use divisi_core::{Prg, Table};
 use divisi_field::{Field, Gf8};
 
@@ -58,7 +59,7 @@ fn get(row: &Row, column: usize) -> bool {
 impl Decomposition {
     /// The decomposition of a table of at most six bits; `None` if none is found. Nothing here is secret.
     pub fn of(table: &Table) -> Option<Self> {
-        let mut prg = Prg::new(&SEED);
+        let mut prg = Prg::of(purposes::DECOMPOSITION, &SEED);
         // a few choices of q1, of which the first served every table so far
         (0..8).find_map(|_| {
             let mut bytes = [0; 24];

@@ -2,6 +2,7 @@
 
 use super::{AuthBit, AuthByte, Openings, Spdz};
 use crate::part::{Host, Mac, Shareable};
+use crate::purposes;
 use crate::share::Auth;
 use crate::table::bytes;
 use divisi_core::{
@@ -64,7 +65,8 @@ impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
         self.multiplies_bytes()?;
         let (m, groups) = (rows::<F>(), x.len());
         // 1.
-        let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
+        let coin = self.party.coins.toss(&mut self.party.session, COIN)?;
+        let mut prg = Prg::of(purposes::VANISHING_BYTES, &coin);
         let mut d = AuthByte::<F>::with_capacity(m * groups);
         x.iter().for_each(|group| d.append(&combined(group, &mut prg)));
         // 2.

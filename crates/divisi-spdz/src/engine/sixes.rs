@@ -4,6 +4,7 @@ use super::leave::missed;
 use super::raw::element;
 use super::{AuthBit, Spdz};
 use crate::part::{Host, Shareable};
+use crate::purposes;
 use crate::share::Auth;
 use divisi_core::{Abort, Compares, Lanes, Misuse, Prg, Settles, Step, step};
 use divisi_field::{Field, Gf6};
@@ -34,7 +35,8 @@ impl<F: Host> Compares<AuthBit<F>> for Spdz<F> {
         }
         let (m, groups) = (<F as Field>::BITS.div_ceil(BITS), x.len());
         // 1.
-        let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
+        let coin = self.party.coins.toss(&mut self.party.session, COIN)?;
+        let mut prg = Prg::of(purposes::VANISHING_BITS, &coin);
         let mut d = Auth::<Gf6, F>::with_capacity(m * groups);
         for group in x {
             let Some(group) = sixes(group) else {

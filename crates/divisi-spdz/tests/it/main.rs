@@ -1,5 +1,5 @@
 //! Masked tables over authenticated shares, honest and attacked.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod agreement;
 mod attacks;
@@ -11,6 +11,7 @@ mod costs;
 mod engines;
 mod misuse;
 mod mutants;
+mod nets;
 mod prepared;
 mod prices;
 mod programs;

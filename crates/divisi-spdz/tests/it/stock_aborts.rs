@@ -2,6 +2,7 @@
 //! while it is used: no value is given out twice, and nothing of a stock survives a lie.
 
 use crate::common::{Ends, INPUT, LOOKUP, SIGMA, StockDirs, Trouble, entropy, key, parameters};
+use divisi_core::DrawPurpose;
 use divisi_core::testing::{Harness, failed_check, party};
 use divisi_core::{Abort, Bytes, Direction, Session, SessionId, Settles, Step, step};
 use divisi_field::{Field, Gf48};
@@ -13,6 +14,8 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+static RESTARTS: DrawPurpose = DrawPurpose::of_test("restarts");
 
 const COIN: &str = "divisi_spdz::check/check.2.coin";
 const COMMIT: &str = "divisi_spdz::check/check.3.commit";
@@ -150,7 +153,7 @@ fn take(
     let (me, mut session) = (session.me(), session);
     if me == party(1) {
         let mut key = [0; 16];
-        session.prg(party(2), "restarts").fill(&mut key);
+        session.prg(party(2), &RESTARTS).fill(&mut key);
         let mut given = given.lock().unwrap();
         if !given.ids.insert(session.id()) || !given.keys.insert(key) {
             given.twice.push("a session".into());

@@ -103,6 +103,7 @@ impl Prepared for KnownAnswers<'_> {
         BenchSchedule::together(self.job.count(), warmup)
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a client deals, before any session")]
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
         let mut owns = vec![Own::default(); super::PARTIES];
         for piece in self.pieces(inputs) {

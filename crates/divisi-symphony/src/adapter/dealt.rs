@@ -97,6 +97,7 @@ fn parted(own: &Own) -> Part {
     Part { first: first.to_vec(), second: second.to_vec() }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a client deals, before any session")]
 fn split(data: &[u8]) -> Vec<Own> {
     deal::split(data, |out| Machine.entropy(out)).iter().map(joined).collect()
 }

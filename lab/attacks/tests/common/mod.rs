@@ -1,4 +1,5 @@
 //! What the attacks of several engines share: randomness that a test knows, and messages that never come.
+#![allow(clippy::disallowed_methods)] // randomness of a test or a measurement
 #![allow(dead_code)] // no test uses all of it
 
 use divisi_core::testing::{Harness, LIMIT, MessageDirection, Recording, many};

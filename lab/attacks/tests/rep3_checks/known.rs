@@ -1,4 +1,5 @@
 //! Sessions whose randomness is known: two with the same seed have the same keys, masks and coins.
+#![allow(clippy::disallowed_methods)] // randomness of a test or a measurement
 
 use divisi_core::{Abort, Blocks, Bytes, Convert, PartyId, Prg, PublicParameters, settle};
 use divisi_field::Gf128;

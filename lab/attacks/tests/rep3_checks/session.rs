@@ -4,6 +4,7 @@
 use crate::known::{SeededWorld, seed, seed_first, unseed};
 use divisi_core::testing::{Harness, MessageDirection, links, many, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Session};
+use divisi_core::DrawPurpose;
 use divisi_net::memory;
 use divisi_rep3::checks;
 use std::collections::{BTreeSet, HashSet};
@@ -104,6 +105,9 @@ fn a_proof_is_no_proof_of_the_other_end() {
     assert_eq!(proofs.len(), 6);
 }
 
+static ATTACKS: DrawPurpose = DrawPurpose::of_test("attacks");
+static OTHER: DrawPurpose = DrawPurpose::of_test("other attacks");
+
 /// The id and a pair's key in a session whose link secrets, nonces and contributions are known.
 fn id_and_key(links: u8, nonces: u8, contributions: [u8; 3]) -> [Vec<u8>; 2] {
     seed(links, 0);
@@ -115,7 +119,7 @@ fn id_and_key(links: u8, nonces: u8, contributions: [u8; 3]) -> [Vec<u8>; 2] {
         PublicParameters::new("attacks")
     };
     let all = harness.act_each(begin, |session| {
-        Ok([session.id().as_bytes().to_vec(), session.key(session.me().next(3), "attacks").to_vec()])
+        Ok([session.id().as_bytes().to_vec(), session.key(session.me().next(3), &ATTACKS).to_vec()])
     });
     all.into_iter().next().unwrap().unwrap()
 }
@@ -150,7 +154,7 @@ fn keys_belong_to_one_pair_purpose_and_strand() {
             let mut strand = session.strand()?;
             let (mut keys, next) = (Vec::new(), session.me().next(3));
             for session in [&mut session, &mut strand] {
-                for purpose in ["one", "other"] {
+                for purpose in [&ATTACKS, &OTHER] {
                     keys.extend(session.peers().into_iter().map(|peer| session.key(peer, purpose).to_vec()));
                     for _ in 0..2 {
                         let mut drawn = [0; 16];

@@ -1,4 +1,5 @@
 //! The inputs of a run, and what must come out, computed in the clear.
+#![allow(clippy::disallowed_methods)] // randomness of a test or a measurement
 
 use super::{AAD, RunWork, lengths, messages, outputs};
 use crate::noise::Same;

@@ -4,8 +4,9 @@
 //! about the message, and after its use of the key is counted durably. No client, single server or store
 //! chooses it.
 
+use crate::purposes;
 use crate::request::{ConnectionId, IV};
-use divisi_core::Abort;
+use divisi_core::{Abort, Expands};
 use divisi_rep3::Rep3;
 
 /// A coin for IVs, when everything public about their messages is agreed.
@@ -36,7 +37,7 @@ pub(crate) fn iv_for<const N: usize>(
     hasher.update(coin).update(key).update(connection);
     hasher.update(&number.to_le_bytes());
     let mut iv = [0; N];
-    hasher.finalize_xof().fill(&mut iv);
+    hasher.expand(purposes::IV).fill(&mut iv);
     iv
 }
 

@@ -17,12 +17,13 @@ use super::ready::Ready;
 use super::step::StepRun;
 use crate::admit::{CLIENTS, What};
 use crate::error::{Failed, Stop};
+use crate::purposes;
 use crate::request::{KeyEntry, NewKey, PAGE, ToClient};
 use crate::server::admission::stored;
 use crate::server::agreement::{exchange, first};
 use crate::server::node::Node;
 use crate::server::release::alone;
-use divisi_core::{Abort, PartyId, Step};
+use divisi_core::{Abort, Expands, PartyId, Step};
 use divisi_rep3::Rep3;
 use divisi_rep3::deal::Part;
 use divisi_store::{KeyFile, KeyInfo, KeyName, KeyState, Maker, Secret, StoreError};
@@ -189,7 +190,7 @@ fn id_of(coin: &[u8], connection: &[u8], number: u64) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 key id v2");
     hasher.update(coin).update(connection).update(&number.to_le_bytes());
     let mut id = [0; 16];
-    hasher.finalize_xof().fill(&mut id);
+    hasher.expand(purposes::KEY_ID).fill(&mut id);
     id
 }
 

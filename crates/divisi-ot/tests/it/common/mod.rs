@@ -1,11 +1,14 @@
 //! Set-ups of all parties in one process, how they end, and how often attacks succeed.
 
+use divisi_core::DrawPurpose;
 use divisi_core::testing::{many, run};
 use divisi_core::{Abort, PartyId, PublicParameters, Session};
 use divisi_net::Fault;
 use divisi_ot::record::Call;
 use divisi_ot::{Setup, SetupConfig};
 use std::collections::{HashMap, HashSet};
+
+static INPUTS: DrawPurpose = DrawPurpose::of_test("inputs");
 
 pub fn parameters() -> PublicParameters {
     PublicParameters::new("ot tests")
@@ -50,7 +53,7 @@ pub fn malformed<R>(end: &Result<R, Abort>, by: PartyId) -> bool {
 /// Random words for this many bits, with zeros after the last one.
 pub fn random(session: &Session, bits: usize) -> Vec<u64> {
     let mut bytes = vec![0; 8 * bits.div_ceil(64)];
-    session.entropy(&mut bytes);
+    session.entropy(&INPUTS, &mut bytes);
     let mut words: Vec<u64> = bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
     if let (Some(last), true) = (words.last_mut(), !bits.is_multiple_of(64)) {
         *last &= (1 << (bits % 64)) - 1;

@@ -14,15 +14,22 @@ use std::sync::Arc;
 /// Run a program: what each party learned, and the counts of its meter. The lattice is one for tests.
 pub fn run(n: usize, program: &Script, inputs: &[Entries]) -> Vec<(Vec<Option<Entries>>, Counts)> {
     let code = lower(program).unwrap();
-    let ring = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, n, P32).unwrap();
-    let ring = Arc::new(Ring::new(ring).unwrap());
-    let agreed = ring.parameters().describe(Agreed::new("programs"));
+    let (ring, agreed) = lattice(n);
     let numbers = (code.cost().products + code.cost().a2b > 0).then_some(&ring);
     let one = |session| one(session, program, &code, numbers, inputs);
     local::run(n, &agreed, one).unwrap()
 }
 
-fn one(
+/// The lattice, and what the parties of a session agree on.
+pub fn lattice(n: usize) -> (Arc<Ring>, Agreed) {
+    let ring = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, n, P32).unwrap();
+    let ring = Arc::new(Ring::new(ring).unwrap());
+    let agreed = ring.parameters().describe(Agreed::new("programs"));
+    (ring, agreed)
+}
+
+/// What one party does.
+pub fn one(
     mut session: divisi_core::Session,
     program: &Script,
     code: &Code,

@@ -4,6 +4,7 @@ use super::super::rows::{self, Rows};
 use crate::checks;
 use crate::part::Mac;
 use crate::party::Party;
+use crate::purposes;
 use crate::share::Auth;
 use crate::source::Triples;
 use divisi_core::wipe::WipedVec;
@@ -94,7 +95,7 @@ fn combine<F: Mac>(party: &mut Party<F>, multiplied: Multiplied<F>) -> Result<Co
     // 1.
     let coin = party.coins.toss(&mut party.session, COMBINE)?;
     party.session.observe_each(checks::K18, b.len() as u64); // [K18]
-    let mut prg = Prg::new(&coin);
+    let mut prg = Prg::of(purposes::COMBINE, &coin);
     let mut values = [0; 5].map(|_| WipedVec::with_capacity(b.len()));
     // 2.
     let (mut r, mut words) = ([F::ZERO; 2 * TAU], vec![0; 2 * TAU * F::WORDS]);
@@ -142,7 +143,7 @@ fn sacrifice<F: Mac>(
     // 1.
     let coin = party.coins.toss(&mut party.session, COIN)?;
     let (mut s, mut words) = (vec![F::ZERO; a.len()], vec![0; a.len() * F::WORDS]);
-    Prg::new(&coin).words(&mut words);
+    Prg::of(purposes::SACRIFICE, &coin).words(&mut words);
     F::from_words(&mut s, &words);
     // 2.
     add_times(&mut a_hat, &a, &s);
@@ -160,9 +161,9 @@ fn sacrifice<F: Mac>(
 /// Random elements that only we know.
 fn drawn<F: Mac>(party: &Party<F>, count: usize) -> WipedVec<F> {
     let mut seed = Zeroizing::new([0; 16]);
-    party.session.entropy(seed.as_mut_slice());
+    party.session.entropy(purposes::OWN_SEED, seed.as_mut_slice());
     let mut out = WipedVec::zeros(count);
-    F::add_random(&mut Prg::new(&seed), &mut out);
+    F::add_random(&mut Prg::of(purposes::OWN, &seed), &mut out);
     out
 }
 

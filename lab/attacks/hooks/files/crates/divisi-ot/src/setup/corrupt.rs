@@ -4,6 +4,7 @@ use super::{Setup, SetupConfig, Source};
 use crate::Delta;
 use crate::adversary::Deviation;
 use crate::delta::Deltas;
+use crate::purposes;
 use divisi_core::{Abort, Session};
 
 impl Setup {
@@ -12,7 +13,7 @@ impl Setup {
     /// # Errors
     /// Those of [`Setup::new`].
     pub fn corrupt(session: &mut Session, config: SetupConfig, deviation: Deviation) -> Result<Setup, Abort> {
-        let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
+        let delta = Delta::drawn(session.me(), |bytes| session.entropy(purposes::DELTA, bytes));
         Setup::deviating(session, config, Deltas::labels(config.k, delta), deviation)
     }
 
@@ -26,8 +27,8 @@ impl Setup {
         f: u32,
         deviation: Deviation,
     ) -> Result<Setup, Abort> {
-        let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
-        let pads = Delta::uniform(128, |bytes| session.entropy(bytes));
+        let delta = Delta::uniform(f, |bytes| session.entropy(purposes::DELTA_OF_FIELD, bytes));
+        let pads = Delta::uniform(128, |bytes| session.entropy(purposes::DELTA_OF_PADS, bytes));
         Setup::deviating(session, config, Deltas::field(config.k, f, delta, pads), deviation)
     }
 

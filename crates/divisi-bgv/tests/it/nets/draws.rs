@@ -1,0 +1,46 @@
+//! The census of what keys, ciphertexts and their decryption draw.
+
+use crate::tools::{PASS, elements, party, small};
+use divisi_bgv::parameters::{Form, Operation};
+use divisi_bgv::{Ciphertext, Keys, Sampler, purposes};
+use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
+use divisi_core::{Abort, PublicParameters, Session};
+
+const FORM: Form = Form::LeanTree;
+
+/// Keys; then products of shared numbers and a refresh, in two calls.
+fn triples(mut session: Session) -> Result<Vec<u8>, Abort> {
+    let ring = small(Operation::Triples, FORM, session.parties());
+    let (n, p, me) = (ring.dimension(), ring.parameters().plain(), session.me().index() as u64);
+    let keys = Keys::generate(&mut session, &ring)?;
+    let mut sampler = Sampler::new(&session);
+    let mut told = Vec::new();
+    for call in 0..2 {
+        let holder = party(call);
+        let x = keys.from_shares(&mut session, &mut sampler, holder, &elements(me, p, n))?;
+        let y = keys.from_shares(&mut session, &mut sampler, holder, &elements(me + 50, p, n))?;
+        let z = match (x, y) {
+            (Some(x), Some(y)) => Some(x.times(&keys, &mut session, PASS, &y)?.switch(&ring, 0)),
+            _ => None,
+        };
+        let factor = Ciphertext::factor_after(&ring, 1, ring.parameters().top(), 0);
+        let shares = keys.to_shares(&mut session, &mut sampler, holder, z.as_ref(), factor)?;
+        told.extend(shares.iter().flat_map(|x| x.to_le_bytes()));
+    }
+    Ok(told)
+}
+
+#[test]
+fn everything_is_drawn_for_one_purpose_and_used() {
+    let parameters =
+        |n| small(Operation::Triples, FORM, n).parameters().describe(PublicParameters::new("draws"));
+    let net = DrawNet {
+        purposes: purposes::ALL.to_vec(),
+        shapes: vec![
+            DrawShape { name: "triples", parties: 2, parameters: parameters(2), runs: 12, play: triples },
+            DrawShape { name: "of three", parties: 3, parameters: parameters(3), runs: 1, play: triples },
+        ],
+        ..DrawNet::default()
+    };
+    assert_eq!(net.judge(), [] as [String; 0]);
+}

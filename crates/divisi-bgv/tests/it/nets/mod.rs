@@ -1,0 +1,3 @@
+//! Nets over keys and ciphertexts.
+
+mod draws;

@@ -1,0 +1,3 @@
+//! Nets over the protocols of garbling.
+
+mod draws;

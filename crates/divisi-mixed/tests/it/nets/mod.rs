@@ -1,0 +1,3 @@
+//! Nets over programs of bits and numbers.
+
+mod draws;

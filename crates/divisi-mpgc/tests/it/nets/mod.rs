@@ -1,0 +1,3 @@
+//! Nets over linear garbling.
+
+mod draws;

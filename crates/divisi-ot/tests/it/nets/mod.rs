@@ -1,0 +1,3 @@
+//! Nets over oblivious transfer.
+
+mod draws;

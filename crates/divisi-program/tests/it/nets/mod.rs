@@ -1,0 +1,3 @@
+//! Nets over programs.
+
+mod draws;

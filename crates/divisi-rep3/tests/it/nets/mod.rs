@@ -1,0 +1,3 @@
+//! Nets over the three parties.
+
+mod draws;

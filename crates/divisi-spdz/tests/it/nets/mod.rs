@@ -1,0 +1,3 @@
+//! Nets over masked tables and what prepares them.
+
+mod draws;

@@ -1,0 +1,3 @@
+//! Nets over modes and MACs among three parties.
+
+mod draws;
