@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod applications;
+mod exact;
 mod fuzz;
 mod parties;
 mod random;
+mod ranges;
 mod settings;
 mod statements;
