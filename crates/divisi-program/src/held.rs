@@ -142,7 +142,7 @@ impl HeldProgram {
     #[must_use]
     pub fn about(&self) -> ProgramFacts {
         ProgramFacts {
-            statements: self.program.statements().len() - self.program.inputs().len(),
+            statements: computing(&self.program),
             inputs: self.program.inputs().len(),
             outputs: self.program.outputs().len(),
             parties: self.program.parties(),
@@ -223,6 +223,11 @@ impl HeldProgram {
         let name = &self.name;
         valid::evaluate(&self.program, &inputs).map_err(|error| Failure::usage(format!("{name}, {error}")))
     }
+}
+
+/// How many statements compute: all but inputs and assumptions.
+fn computing(program: &Script) -> usize {
+    program.statements().len() - program.inputs().len() - program.assumptions().len()
 }
 
 fn lowered(name: &str, program: &Script) -> Result<Code, Failure> {

@@ -1,7 +1,7 @@
 //! Programs: statements on values with a kind and a shape, checked as they are added.
 //!
-//! Programs are public. Kinds and shapes are checked here only: code that reads a program ([`crate::plain`],
-//! [`crate::lower`]) can rely on them.
+//! Programs are public. Kinds, shapes and ranges are checked here only: code that reads a program
+//! ([`crate::plain`], [`crate::lower`]) can rely on them.
 
 use crate::interval::Interval;
 use crate::shape::Shape;
@@ -196,8 +196,8 @@ pub type ProgramError = String;
 /// use divisi_program::{ValueKind, Script, Shape};
 ///
 /// let mut program = Script::new();
-/// let query = program.input("query", 1, ValueKind::Num, Shape::new(&[1, 4]).unwrap())?;
-/// let base = program.input("base", 2, ValueKind::Num, Shape::new(&[256, 4]).unwrap())?;
+/// let query = program.input_in("query", 1, ValueKind::Num, Shape::new(&[1, 4]).unwrap(), [-8191, 8191])?;
+/// let base = program.input_in("base", 2, ValueKind::Num, Shape::new(&[256, 4]).unwrap(), [-8191, 8191])?;
 /// let diff = program.sub(&base, &query)?;
 /// let square = program.mul(&diff, &diff)?;
 /// let dist = program.sum(&square)?;

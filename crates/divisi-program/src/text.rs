@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! divisi program 1
-//! input  query  1  num 1x4      # party 1's
-//! input  base   2  num 256x4
+//! input  query  1  num 1x4    in -8191..8191    # party 1's
+//! input  base   2  num 256x4  below 8192
 //! diff       = sub base query
 //! square     = mul diff diff
 //! dist       = sum square

@@ -9,3 +9,4 @@ mod random;
 mod ranges;
 mod settings;
 mod statements;
+mod words;
