@@ -1,7 +1,7 @@
 //! Intervals of integers, and which integers the numbers of a modulus can be.
 //!
-//! All is exact in 128 bits. What would be beyond them stays at their ends: no modulus has numbers that large,
-//! so it is refused all the same.
+//! All is exact in 128 bits. What would be beyond them stays at their ends: no modulus has numbers that
+//! large, so it is refused all the same.
 
 use std::fmt;
 

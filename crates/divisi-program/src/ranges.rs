@@ -1,6 +1,7 @@
 //! What the values of a program can be, from the ranges of its inputs: interval arithmetic over all
-//! statements. A statement is refused if a number could be beyond p/2, or beyond what an operation on its bits
-//! computes rightly; so nothing that is accepted is reduced modulo p, or wrong, for inputs in their ranges.
+//! statements. A statement is refused if a number could be beyond p/2, or beyond what an operation on its
+//! bits computes rightly; so nothing that is accepted is reduced modulo p, or wrong, for inputs in their
+//! ranges.
 
 use crate::interval::{Interval, NumberLimits};
 use crate::program::{Action, Input, ProgramError, Script, Statement, Value, ValueKind};
@@ -231,8 +232,8 @@ impl Script {
         })
     }
 
-    /// What `select` gives. If it chooses by a comparison of what it chooses from, as in the larger one of two
-    /// numbers or the size of one, then only what can be chosen counts.
+    /// What `select` gives. If it chooses by a comparison of what it chooses from, as in the larger one of
+    /// two numbers or the size of one, then only what can be chosen counts.
     fn chosen(&self, c: &Value, x: &Value, y: &Value) -> Interval {
         match (self.knowing(c, true, x), self.knowing(c, false, y)) {
             (Some(x), Some(y)) => x.with(y),

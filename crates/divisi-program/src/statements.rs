@@ -331,8 +331,8 @@ impl Script {
     /// There is one table for all positions, or one for each. A position is a number or bits.
     ///
     /// # Errors
-    /// If the table has bits or another size, the index has more bits than the table's positions need, or could
-    /// be beyond the table, the shapes do not fit, or there are too many lookups.
+    /// If the table has bits or another size, the index has more bits than the table's positions need, or
+    /// could be beyond the table, the shapes do not fit, or there are too many lookups.
     pub fn lookup(&mut self, table: &Value, index: &Value) -> Result<Value, ProgramError> {
         number(table, "the table of lookup")?;
         let entries = table.shape().last();

@@ -12,8 +12,9 @@ pub type Draw<'d> = &'d mut dyn FnMut(u64) -> u64;
 /// Like [`crate::plain::evaluate`], with a check of inputs and assumptions.
 ///
 /// # Errors
-/// The errors of [`crate::plain::evaluate`]; if an input is beyond its range, or a value beyond what is assumed
-/// of it. The sentence has the statement's line and the value's name, and no value, because it may be secret.
+/// The errors of [`crate::plain::evaluate`]; if an input is beyond its range, or a value beyond what is
+/// assumed of it. The sentence has the statement's line and the value's name, and no value, because it may be
+/// secret.
 pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
     for (input, entries) in program.inputs().iter().zip(inputs) {
         in_range(program, input, entries)?;

@@ -38,8 +38,8 @@ pub struct ProgramInfoArgs {
     program: Name,
 }
 
-/// Evaluate a program on numbers and bits in the clear. Inputs beyond their ranges are refused, and values that
-/// are not as the program assumes, with their line.
+/// Evaluate a program on numbers and bits in the clear. Inputs beyond their ranges are refused, and values
+/// that are not as the program assumes, with their line.
 #[derive(Args)]
 pub struct ProgramEvalArgs {
     /// A program: a text that begins with the line `divisi program 1`, or biomatch, kmeans, mnist, gauss or

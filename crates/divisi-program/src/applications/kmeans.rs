@@ -53,7 +53,7 @@ pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> 
     let numbers: Vec<i64> = (0..centres as i64).collect();
     let numbers = program.constant(shape(&[1, centres])?, &numbers)?;
     let (mut at, mut sizes) = (start, None);
-    for _ in 0..steps {
+    for step in 0..steps {
         let each = program.reshape(&at, shape(&[1, centres, features])?)?;
         let mut found = None;
         for (rows, points) in &blocks {
@@ -86,7 +86,7 @@ pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> 
         let empty = program.reshape(&empty, shape(&[centres, 1])?)?;
         let mean = program.div(&sums, &divisor)?;
         // it lies between the coordinates of the centre's points
-        program.name(&mean, "mean");
+        program.name(&mean, &format!("mean{}", step + 1));
         program.assume(&mean, range)?;
         at = program.select(&empty, &at, &mean)?;
         sizes = Some(counts);

@@ -165,8 +165,8 @@ mod tests {
         assert!(named("chess").is_none());
     }
 
-    /// At the ends of all ranges, in every mixture of the signs that makes differences largest, all is so that
-    /// programs assume.
+    /// At the ends of all ranges, in every mixture of the signs that makes differences largest, all is so
+    /// that programs assume.
     #[test]
     fn ranges_hold_at_their_ends() {
         for application in ALL.iter().filter(|application| !application.name.contains("mnist")) {

@@ -57,8 +57,8 @@ impl Lower<'_> {
         Some(self.all_of(bits))
     }
 
-    /// The sum of each row of `side` words, modulo 2^W: three words become two, one round after the other, and
-    /// the last two are added.
+    /// The sum of each row of `side` words, modulo 2^W: three words become two, one round after the other,
+    /// and the last two are added.
     pub(super) fn sum_words(&mut self, x: Id, rows: usize, side: usize) -> Id {
         let width = self.width(x);
         let (mut all, mut columns) = (x, side);

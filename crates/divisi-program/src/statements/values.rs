@@ -45,8 +45,8 @@ impl Script {
     /// numbers.
     ///
     /// # Errors
-    /// The errors of [`Script::input`]; if there is no number in the range, or it has numbers that no value of
-    /// this kind can have.
+    /// The errors of [`Script::input`]; if there is no number in the range, or it has numbers that no value
+    /// of this kind can have.
     pub fn input_in(
         &mut self,
         name: &str,

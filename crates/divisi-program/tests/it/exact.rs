@@ -287,8 +287,8 @@ fn random_programs_are_exact() {
     }
 }
 
-/// The last statement takes just what its inputs can be. With one of their ranges one larger it is refused, at
-/// its line; and so is an input that is one beyond its range.
+/// The last statement takes just what its inputs can be. With one of their ranges one larger it is refused,
+/// at its line; and so is an input that is one beyond its range.
 #[test]
 fn ranges_violated_by_one_are_refused() {
     let cases = repetitions(60, 500);
