@@ -82,8 +82,8 @@ def test_programs_by_their_inputs() -> None:
 def test_a_program_of_text_runs_among_parties() -> None:
     text = (
         "divisi program 1\n"
-        "input x 1 num 4\n"
-        "input y 2 num 4\n"
+        "input x 1 num 4 in 0..99\n"
+        "input y 2 num 4 in 0..99\n"
         "p = mul x y\n"
         "output p 1,2\n"
     )

@@ -1,9 +1,10 @@
 //! Programs on numbers and bits: their files, and their values as text.
 
 use crate::applications::{self, Application};
+use crate::literal;
 use crate::plain::{Entries, fits};
 use crate::program::{Input, LARGEST};
-use crate::{Code, RunCost, Script, ValueKind, lower, text, valid};
+use crate::{Code, Interval, RunCost, Script, ValueKind, lower, text, valid};
 use divisi_engine::circuit;
 use divisi_engine::failure::Failure;
 use divisi_engine::name::Name;
@@ -11,7 +12,6 @@ use divisi_engine::source;
 use divisi_symmetric::gates::Adder;
 use std::cell::RefCell;
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// The most bytes of a program's file.
 const LONGEST: u64 = 16 << 20;
@@ -142,7 +142,7 @@ impl HeldProgram {
     #[must_use]
     pub fn about(&self) -> ProgramFacts {
         ProgramFacts {
-            statements: self.program.statements().len() - self.program.inputs().len(),
+            statements: computing(&self.program),
             inputs: self.program.inputs().len(),
             outputs: self.program.outputs().len(),
             parties: self.program.parties(),
@@ -194,18 +194,22 @@ impl HeldProgram {
                 )));
             }
         }
+        for (input, found) in inputs.iter().zip(&found) {
+            let fits = found.as_ref().map_or(Ok(()), |found| valid::in_range(&self.program, input, found));
+            fits.map_err(|error| Failure::usage(format!("{}: {error}", self.name)))?;
+        }
         if let Some(application) = self.application {
-            let own = application.check(&self.program, &found);
+            let own = application.check(&found);
             own.map_err(|error| Failure::usage(format!("{}: {error}", self.name)))?;
         }
         Ok(found)
     }
 
-    /// The smallest and the largest number of an input for which an application is right; `None` for inputs
-    /// without a range, and programs from files.
+    /// What the entries of an input can be; `None` for bits without a range.
     #[must_use]
-    pub fn range(&self, input: &str) -> Option<(i64, i64)> {
-        self.application.and_then(|own| own.range(input)).map(|(_, low, high)| (low, high))
+    pub fn range(&self, input: &Input) -> Option<Interval> {
+        let bounded = input.range.is_some() || input.value.kind() == ValueKind::Num;
+        bounded.then(|| input.bounds(&self.program))
     }
 
     /// Evaluate the program in the clear, with a check that a run would be right ([`valid`]).
@@ -219,6 +223,11 @@ impl HeldProgram {
         let name = &self.name;
         valid::evaluate(&self.program, &inputs).map_err(|error| Failure::usage(format!("{name}, {error}")))
     }
+}
+
+/// How many statements compute: all but inputs and assumptions.
+fn computing(program: &Script) -> usize {
+    program.statements().len() - program.inputs().len() - program.assumptions().len()
 }
 
 fn lowered(name: &str, program: &Script) -> Result<Code, Failure> {
@@ -235,14 +244,14 @@ pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
     let entries = match input.value.kind() {
         ValueKind::Num => {
             let number = |(i, word): (usize, &str)| {
-                let number = integer(word).filter(|x| x.unsigned_abs() <= LARGEST as u64);
+                let number = literal::integer(word).filter(|x| x.unsigned_abs() <= LARGEST as u64);
                 number.ok_or_else(|| wrong(i, format!("is not an integer from -{LARGEST} to {LARGEST}")))
             };
             Entries::Num(words.enumerate().map(number).collect::<Result<_, _>>()?)
         }
         ValueKind::Bits(width) => {
             let word = |(i, word): (usize, &str)| {
-                bits(word, width).ok_or_else(|| {
+                literal::bits(word, width).ok_or_else(|| {
                     wrong(
                         i,
                         format!(
@@ -256,41 +265,6 @@ pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
     };
     fits(&input.name, input.value.kind(), input.value.shape(), &entries).map_err(Failure::usage)?;
     Ok(entries)
-}
-
-/// A number in decimal digits, or in hexadecimal ones behind `0x`.
-fn integer(word: &str) -> Option<i64> {
-    match word.strip_prefix("0x") {
-        // a sign stands before 0x or nowhere
-        Some(digits) if digits.starts_with(['-', '+']) => None,
-        Some(digits) => i64::from_str_radix(digits, 16).ok(),
-        None => word.parse().ok(),
-    }
-}
-
-/// An unsigned number of this many bits, in decimal digits (up to 128 bits) or hexadecimal ones behind `0x`.
-fn bits(word: &str, width: usize) -> Option<Vec<bool>> {
-    let mut bits: Vec<bool> = match word.strip_prefix("0x") {
-        Some(digits) if !digits.is_empty() => {
-            let digits = digits
-                .chars()
-                .rev()
-                .map(|c| c.to_digit(16))
-                .collect::<Option<Vec<u32>>>()
-                .map(Zeroizing::new)?;
-            digits.iter().flat_map(|digit| (0..4).map(move |i| digit >> i & 1 == 1)).collect()
-        }
-        _ => {
-            let digits = !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit());
-            let number: u128 = word.parse().ok().filter(|_| digits)?;
-            (0..128).map(|i| number >> i & 1 == 1).collect()
-        }
-    };
-    if bits.iter().skip(width).any(|bit| *bit) {
-        return None;
-    }
-    bits.resize(width, false);
-    Some(bits)
 }
 
 /// The values of an output for people and JSON: numbers, and words of up to 64 bits, in decimal digits, wider
@@ -318,7 +292,7 @@ mod tests {
 
     #[test]
     fn bits_are_read_and_shown() {
-        let whole = |text: &str, width| bits(text, width).map(|bits| word(&bits));
+        let whole = |text: &str, width| literal::bits(text, width).map(|bits| word(&bits));
         assert_eq!(whole("77", 7).as_deref(), Some("77"));
         assert_eq!(whole("0x4d", 7).as_deref(), Some("77"));
         assert_eq!(whole("128", 7), None);
@@ -326,7 +300,7 @@ mod tests {
         let hex = "0x000102030405060708090a0b0c0d0e0f";
         assert_eq!(whole(hex, 128).as_deref(), Some(hex));
         for text in ["", "0x", "-1", "+1", "1e3", "0xg", "999999999999999999999999999999999999999999"] {
-            assert_eq!(bits(text, 200), None, "{text}");
+            assert_eq!(literal::bits(text, 200), None, "{text}");
         }
     }
 

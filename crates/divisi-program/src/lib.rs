@@ -5,13 +5,13 @@
 //! | module | what |
 //! |---|---|
 //! | [`text`] | the format `divisi program 1`: one statement on each line |
-//! | [`program`] | statements on values with kinds and shapes, checked as they are added |
+//! | [`program`] | statements on values with kinds, shapes and ranges ([`Interval`]), checked as they are added |
 //! | [`plain`] | evaluation in the clear, the reference |
 //! | [`lower`](fn@lower), [`Code`] | the compiled form: which operations share rounds, and what they cost |
 //! | [`run`](mod@run) | the run of a party |
 //! | [`applications`] | the five applications of the paper's section 8.5 |
 //! | [`operations`] | single operations on numbers and bits, for benchmarks |
-//! | [`valid`] | evaluation that refuses inputs for which a run would be wrong, and random valid inputs |
+//! | [`valid`] | evaluation that refuses inputs beyond their ranges, and what is not as a program assumes; random inputs |
 //!
 //! ```
 //! use divisi_program::{plain, text};
@@ -19,8 +19,8 @@
 //! let none = |name: &str| Err(format!("there is no circuit {name}"));
 //! let program = text::read(
 //!     "divisi program 1\n\
-//!      input  x 1 num 2x3\n\
-//!      input  y 2 num 1x3\n\
+//!      input  x 1 num 2x3 in -99..99\n\
+//!      input  y 2 num 1x3 below 1000\n\
 //!      sums = add x y\n\
 //!      best place = max sums\n\
 //!      output place 1,2\n",
@@ -40,13 +40,17 @@ pub mod entries;
 pub mod form;
 pub mod held;
 pub mod images;
+mod interval;
 mod keys;
+mod literal;
 mod lower;
 mod node;
 pub mod operations;
+mod places;
 pub mod plain;
 pub mod program;
 pub mod purposes;
+mod ranges;
 mod rings;
 pub mod run;
 mod schedule;
@@ -57,6 +61,7 @@ pub mod valid;
 mod words;
 
 pub use code::{Code, RunCost};
+pub use interval::Interval;
 pub use lower::lower;
 pub use program::{Arg, Script, Value, ValueKind};
 pub use shape::Shape;

@@ -2,12 +2,16 @@
 //!
 //! It shares no code with [`crate::lower`]: numbers are integers, bits are lists of booleans.
 
+mod words;
+
 use crate::program::{Action, Constant, LARGEST, Script, Statement, ValueKind};
 use crate::shape::Shape;
 use divisi_circuit::{Program as Circuit, plain};
 use divisi_field::zp::P32;
 use std::cell::Cell;
 use std::fmt;
+use std::iter::repeat;
+use words::{added, compare, multiplied, not};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The entries of a value. They may be a party's secret inputs: wiped when dropped, and never printed.
@@ -93,25 +97,6 @@ impl Modulus {
     }
 }
 
-/// x + y + carry modulo 2^W.
-fn added(x: &[bool], y: &[bool], mut carry: bool) -> Vec<bool> {
-    let bit = |(x, y): (&bool, &bool)| {
-        let sum = u8::from(*x) + u8::from(*y) + u8::from(carry);
-        carry = sum > 1;
-        sum & 1 == 1
-    };
-    x.iter().zip(y).map(bit).collect()
-}
-
-fn not(x: &[bool]) -> Vec<bool> {
-    x.iter().map(|bit| !bit).collect()
-}
-
-/// Compares both as unsigned numbers.
-fn compare(x: &[bool], y: &[bool]) -> std::cmp::Ordering {
-    x.iter().rev().cmp(y.iter().rev())
-}
-
 /// The outputs, in order. `inputs` has the entries of each input, in order; their number and kind must be
 /// those of the input ([`fits`]).
 ///
@@ -193,8 +178,12 @@ fn step(
     let reduced = |x: i128| modulus.reduced(x);
     let arg = |i: usize| &values[statement.args[i]];
     let shape_of = |i: usize| program.value(statement.args[i]).shape();
-    let out = program.value(statement.results[0]);
+    let Some(out) = statement.results.first().map(|id| program.value(*id)) else { return Ok(Vec::new()) };
     let shape = out.shape();
+    let width = match out.kind() {
+        ValueKind::Num => 0,
+        ValueKind::Bits(width) => width,
+    };
     // an argument, expanded to as many entries as the result has
     let wide = |i: usize| arg(i).wide(shape_of(i), shape);
     let numbers = |f: &dyn Fn(i64, i64) -> i64| {
@@ -213,18 +202,26 @@ fn step(
         Entries::Bits(numbers.chain(words).collect())
     };
     let one = match &statement.op {
-        Action::Input => return Ok(Vec::new()),
+        Action::Input | Action::Assume(_) => return Ok(Vec::new()),
         Action::Constant(Constant::Num(numbers)) => Entries::Num(numbers.clone()),
-        Action::Constant(Constant::Bits(bits)) => Entries::Bits(vec![bits.clone()]),
+        Action::Constant(Constant::Bits(words)) => Entries::Bits(words.clone()),
         Action::Add if is_num => numbers(&|x, y| reduced(i128::from(x) + i128::from(y))),
         Action::Sub if is_num => numbers(&|x, y| reduced(i128::from(x) - i128::from(y))),
         Action::Add => words(&|x, y| added(x, y, false)),
         Action::Sub => words(&|x, y| added(x, &not(y), true)),
-        Action::Mul => numbers(&|x, y| reduced(i128::from(x) * i128::from(y))),
+        Action::Mul if is_num => numbers(&|x, y| reduced(i128::from(x) * i128::from(y))),
+        Action::Mul => words(&multiplied),
         Action::Neg if is_num => Entries::Num(arg(0).num().iter().map(|x| -x).collect()),
         Action::Neg => {
             let negative = |x: &Vec<bool>| added(&not(x), &vec![false; x.len()], true);
             Entries::Bits(arg(0).bits().iter().map(negative).collect())
+        }
+        Action::Sum if !is_num => {
+            let sum = |row: &[Vec<bool>]| {
+                let none = vec![false; row.first().map_or(0, Vec::len)];
+                row.iter().fold(none, |sum, word| added(&sum, word, false))
+            };
+            Entries::Bits(arg(0).bits().chunks_exact(shape_of(0).last()).map(sum).collect())
         }
         Action::Sum => {
             let rows = arg(0).num().chunks_exact(shape_of(0).last());
@@ -261,8 +258,25 @@ fn step(
         Action::And => words(&|x, y| x.iter().zip(y).map(|(x, y)| x & y).collect()),
         Action::Or => words(&|x, y| x.iter().zip(y).map(|(x, y)| x | y).collect()),
         Action::Not => Entries::Bits(arg(0).bits().iter().map(|x| not(x)).collect()),
+        Action::Slice(from) => {
+            let piece = |word: &Vec<bool>| word.iter().skip(*from).take(width).copied().collect();
+            Entries::Bits(arg(0).bits().iter().map(piece).collect())
+        }
+        Action::Widen => {
+            let wider = |word: &Vec<bool>| word.iter().copied().chain(repeat(false)).take(width).collect();
+            Entries::Bits(arg(0).bits().iter().map(wider).collect())
+        }
+        Action::Popcount => {
+            let count = |word: &Vec<bool>| word.iter().filter(|bit| **bit).count();
+            let word = |word: &Vec<bool>| (0..width).map(|i| count(word) >> i & 1 == 1).collect();
+            Entries::Bits(arg(0).bits().iter().map(word).collect())
+        }
+        Action::Concat => {
+            let all: Vec<Entries> = (0..statement.args.len()).map(wide).collect();
+            let word = |i: usize| all.iter().flat_map(|word| word.bits()[i].iter().copied()).collect();
+            Entries::Bits((0..shape.entries()).map(word).collect())
+        }
         Action::Bits => {
-            let ValueKind::Bits(width) = out.kind() else { return Ok(Vec::new()) };
             let bits = |x: &i64| (0..width).map(|i| x >> i & 1 == 1).collect();
             Entries::Bits(arg(0).num().iter().map(bits).collect())
         }

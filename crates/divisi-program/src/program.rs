@@ -1,12 +1,13 @@
 //! Programs: statements on values with a kind and a shape, checked as they are added.
 //!
-//! Programs are public. Kinds and shapes are checked here only: code that reads a program ([`crate::plain`],
-//! [`crate::lower`]) can rely on them.
+//! Programs are public. Kinds, shapes and ranges are checked here only: code that reads a program
+//! ([`crate::plain`], [`crate::lower`]) can rely on them.
 
+use crate::interval::Interval;
 use crate::shape::Shape;
 use divisi_circuit::Program as Circuit;
 use divisi_field::zp::P32;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The largest number of bits of one value.
@@ -74,6 +75,19 @@ pub struct Input {
     pub owner: u8,
     /// The value.
     pub value: Value,
+    /// The range of its entries, if one is declared.
+    pub range: Option<Interval>,
+}
+
+/// What the programmer knows about a value, and the program does not show.
+#[derive(Clone, Debug)]
+pub struct Assumption {
+    /// The value.
+    pub value: Value,
+    /// The range in which all its entries are.
+    pub range: Interval,
+    /// The line that says so, in programs that are texts.
+    pub line: Option<usize>,
 }
 
 /// An output, which some parties learn.
@@ -93,8 +107,8 @@ pub struct Output {
 pub enum Constant {
     /// Numbers, one for each entry.
     Num(Vec<i64>),
-    /// The bits of one entry, the lowest first.
-    Bits(Vec<bool>),
+    /// The bits of each entry, the lowest first.
+    Bits(Vec<Vec<bool>>),
 }
 
 /// The operation of a statement.
@@ -104,6 +118,8 @@ pub enum Constant {
 pub enum Action {
     Input,
     Constant(Constant),
+    /// The number of the assumption.
+    Assume(usize),
     Add,
     Sub,
     Neg,
@@ -122,6 +138,11 @@ pub enum Action {
     And,
     Or,
     Not,
+    /// The lowest bit that is taken.
+    Slice(usize),
+    Concat,
+    Widen,
+    Popcount,
     Bits,
     Num,
     Shift(i32),
@@ -150,6 +171,8 @@ pub enum Arg {
     Value(Value),
     /// An integer.
     Integer(i64),
+    /// An unsigned integer of any size: its bits, the lowest first.
+    Word(Vec<bool>),
 }
 
 impl From<&Value> for Arg {
@@ -173,8 +196,8 @@ pub type ProgramError = String;
 /// use divisi_program::{ValueKind, Script, Shape};
 ///
 /// let mut program = Script::new();
-/// let query = program.input("query", 1, ValueKind::Num, Shape::new(&[1, 4]).unwrap())?;
-/// let base = program.input("base", 2, ValueKind::Num, Shape::new(&[256, 4]).unwrap())?;
+/// let query = program.input_in("query", 1, ValueKind::Num, Shape::new(&[1, 4]).unwrap(), [-8191, 8191])?;
+/// let base = program.input_in("base", 2, ValueKind::Num, Shape::new(&[256, 4]).unwrap(), [-8191, 8191])?;
 /// let diff = program.sub(&base, &query)?;
 /// let square = program.mul(&diff, &diff)?;
 /// let dist = program.sum(&square)?;
@@ -196,11 +219,18 @@ pub struct Script {
     pub(crate) size: usize,
     /// The numbers of public values, by the values' ids.
     pub(crate) public: BTreeMap<usize, Arc<Vec<i64>>>,
+    /// What each value can be, by the values' ids.
+    pub(crate) intervals: Vec<Interval>,
+    /// The number of the statement that makes each value, by the values' ids.
+    pub(crate) makers: Vec<usize>,
+    /// The results of comparisons with public numbers that can be too far from the others to be subtracted.
+    pub(crate) far: BTreeSet<usize>,
+    pub(crate) assumptions: Vec<Assumption>,
     /// The line that names a party first, in programs that are texts.
-    lines: BTreeMap<u8, usize>,
-    /// The line that makes a value, and the value's name if it has one, by the values' ids, in programs that
-    /// are texts.
-    sources: BTreeMap<usize, (usize, Option<String>)>,
+    pub(crate) lines: BTreeMap<u8, usize>,
+    /// The line that makes a value, in programs that are texts, and the value's name if it has one, by the
+    /// values' ids.
+    pub(crate) sources: BTreeMap<usize, (Option<usize>, Option<String>)>,
 }
 
 impl Script {
@@ -222,6 +252,12 @@ impl Script {
         &self.outputs
     }
 
+    /// What the program assumes of its values, in order.
+    #[must_use]
+    pub fn assumptions(&self) -> &[Assumption] {
+        &self.assumptions
+    }
+
     /// The statements, in order; arguments come before the statements that use them.
     #[must_use]
     pub fn statements(&self) -> &[Statement] {
@@ -234,50 +270,6 @@ impl Script {
         let owners = self.inputs.iter().map(|input| input.owner);
         let receivers = self.outputs.iter().flat_map(|output| output.receivers.iter().copied());
         owners.chain(receivers).max().unwrap_or(1)
-    }
-
-    /// Notes that a line names a party.
-    pub(crate) fn name_party(&mut self, party: u8, line: usize) {
-        self.lines.entry(party).or_insert(line);
-    }
-
-    /// The first line of the text that names a party; `None` for one that no line names, or without a text.
-    #[must_use]
-    pub fn line_of_party(&self, party: u8) -> Option<usize> {
-        self.lines.get(&party).copied()
-    }
-
-    /// Notes that a line makes a value, and what it calls the value.
-    pub(crate) fn note_source(&mut self, value: &Value, line: usize, name: Option<&str>) {
-        let source = self.sources.entry(value.id).or_insert((line, None));
-        if let Some(name) = name {
-            source.1 = Some(name.to_owned());
-        }
-    }
-
-    /// Where a statement is, for error messages: its line, or its number if the program is no text.
-    pub(crate) fn place_of(&self, statement: &Statement) -> String {
-        match statement.results.first().and_then(|id| self.sources.get(id)) {
-            Some((line, _)) => format!("line {line}"),
-            None => {
-                let same = |other: &Statement| other.results == statement.results;
-                let number = self.statements.iter().position(same).unwrap_or(0);
-                format!("statement {}", number + 1)
-            }
-        }
-    }
-
-    /// The name of one entry of a value, for error messages; entries are counted from 1.
-    pub(crate) fn name_of_entry(&self, id: usize, entry: usize) -> String {
-        let name = self.sources.get(&id).and_then(|(_, name)| name.as_deref());
-        let is_input = |input: &&Input| input.value.id == id;
-        let input = self.inputs.iter().find(is_input).map(|input| input.name.as_str());
-        match (name.or(input), self.value(id).shape.entries()) {
-            (Some(name), 1) => name.to_owned(),
-            (Some(name), _) => format!("value {} of {name}", entry + 1),
-            (None, 1) => "a value without a name".to_owned(),
-            (None, _) => format!("value {} of those without a name", entry + 1),
-        }
     }
 
     /// Check that the program is small enough to be run: its values have at most [`LARGEST_PROGRAM`] entries
@@ -296,7 +288,8 @@ impl Script {
         &self.values[id]
     }
 
-    pub(crate) fn fresh(&mut self, kind: ValueKind, shape: Shape) -> Value {
+    /// A new value, which the next statement makes.
+    pub(crate) fn fresh(&mut self, kind: ValueKind, shape: Shape, interval: Interval) -> Value {
         let width = match kind {
             ValueKind::Num => 1,
             ValueKind::Bits(width) => width,
@@ -304,38 +297,36 @@ impl Script {
         self.size = self.size.saturating_add(shape.entries().saturating_mul(width));
         let value = Value { id: self.values.len(), kind, shape };
         self.values.push(value.clone());
+        self.intervals.push(interval);
+        self.makers.push(self.statements.len());
         value
     }
 
-    /// Adds a statement with one result.
-    pub(crate) fn push(&mut self, op: Action, args: &[&Value], kind: ValueKind, shape: Shape) -> Value {
-        let value = self.fresh(kind, shape);
-        let args = args.iter().map(|arg| arg.id).collect();
-        self.statements.push(Statement { op, args, results: vec![value.id] });
-        value
-    }
-
-    /// Adds an input of a party; the first party is 1.
-    ///
-    /// # Errors
-    /// If another input has this name, the party is 0, or no value can have this kind.
-    pub fn input(
+    /// Adds a statement with one result, if its ranges fit.
+    pub(crate) fn push(
         &mut self,
-        name: &str,
-        owner: u8,
+        op: Action,
+        args: &[&Value],
         kind: ValueKind,
         shape: Shape,
     ) -> Result<Value, ProgramError> {
-        if owner == 0 {
-            return Err("there is no party 0: parties are counted from 1".into());
-        }
-        if self.inputs.iter().any(|input| input.name == name) {
-            return Err(format!("there is an input {name} already"));
-        }
-        right_width(kind)?;
-        let value = self.push(Action::Input, &[], kind, shape);
-        self.inputs.push(Input { name: name.to_owned(), owner, value: value.clone() });
-        Ok(value)
+        let interval = self.bounded(&op, args, kind)?;
+        Ok(self.push_in(op, args, kind, shape, interval))
+    }
+
+    /// Adds a statement with one result of this range.
+    pub(crate) fn push_in(
+        &mut self,
+        op: Action,
+        args: &[&Value],
+        kind: ValueKind,
+        shape: Shape,
+        interval: Interval,
+    ) -> Value {
+        let value = self.fresh(kind, shape, interval);
+        let args = args.iter().map(|arg| arg.id).collect();
+        self.statements.push(Statement { op, args, results: vec![value.id] });
+        value
     }
 
     /// Adds an output: these parties learn a value.
@@ -357,71 +348,6 @@ impl Script {
         receivers.dedup();
         self.outputs.push(Output { name: name.to_owned(), receivers, value: value.clone() });
         Ok(())
-    }
-
-    /// A public value with these numbers, one for each entry.
-    ///
-    /// # Errors
-    /// If there are not as many numbers as entries, or a number is beyond p/2.
-    pub fn constant(&mut self, shape: Shape, numbers: &[i64]) -> Result<Value, ProgramError> {
-        if numbers.len() != shape.entries() {
-            let (given, wanted) = (numbers.len(), shape.entries());
-            return Err(format!("{given} numbers are given, and the shape {shape} has {wanted} entries"));
-        }
-        if let Some(number) = numbers.iter().find(|number| number.unsigned_abs() > LARGEST as u64) {
-            return Err(format!("{number} is beyond p/2: numbers are from -{LARGEST} to {LARGEST}"));
-        }
-        let op = Action::Constant(Constant::Num(numbers.to_vec()));
-        let value = self.push(op, &[], ValueKind::Num, shape);
-        self.public.insert(value.id, Arc::new(numbers.to_vec()));
-        Ok(value)
-    }
-
-    /// An argument as a value; an integer gets the kind `with`.
-    pub(crate) fn made(&mut self, arg: &Arg, with: ValueKind) -> Result<Value, ProgramError> {
-        match (arg, with) {
-            (Arg::Value(value), _) => Ok(value.clone()),
-            (Arg::Integer(number), ValueKind::Num) => self.constant(Shape::one(), &[*number]),
-            (Arg::Integer(number), ValueKind::Bits(width)) => {
-                let fits = *number >= 0 && (width >= 63 || *number < 1 << width);
-                if !fits {
-                    return Err(format!("{number} is no number of {width} bits"));
-                }
-                let bits = (0..width).map(|i| i < 63 && number >> i & 1 == 1).collect();
-                let op = Action::Constant(Constant::Bits(bits));
-                Ok(self.push(op, &[], ValueKind::Bits(width), Shape::one()))
-            }
-        }
-    }
-
-    /// Both arguments as values of the same kind; two integers become numbers.
-    pub(crate) fn both(&mut self, x: &Arg, y: &Arg) -> Result<[Value; 2], ProgramError> {
-        let kind = |arg: &Arg| match arg {
-            Arg::Value(value) => Some(value.kind),
-            Arg::Integer(_) => None,
-        };
-        let with = kind(x).or(kind(y)).unwrap_or(ValueKind::Num);
-        let (x, y) = (self.made(x, with)?, self.made(y, with)?);
-        if x.kind == y.kind {
-            return Ok([x, y]);
-        }
-        Err(match (x.kind, y.kind) {
-            (ValueKind::Bits(x), ValueKind::Bits(y)) => {
-                format!("words of {x} and of {y} bits do not fit: both must have the same width")
-            }
-            _ => "a number and bits do not fit: `num` converts bits to a number, `bits` a number to bits"
-                .into(),
-        })
-    }
-
-    pub(crate) fn joined(x: &Value, y: &Value) -> Result<Shape, ProgramError> {
-        let joined = x.shape.join(&y.shape);
-        joined.ok_or_else(|| {
-            format!(
-                "the shapes {} and {} do not fit: sides must be equal, or one of them 1",
-                x.shape, y.shape
-            )
-        })
     }
 }
 

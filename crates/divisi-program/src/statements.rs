@@ -1,26 +1,33 @@
 //! The statements of a program as methods; each checks kinds and shapes.
 
+mod bits;
 mod circuits;
+mod values;
 
+pub(crate) use values::declared;
+
+use crate::interval::Interval;
 use crate::program::{Action, Arg, ProgramError, Script, Statement, Value, ValueKind};
 use crate::shape::Shape;
 use std::sync::Arc;
 
-/// The largest number of bits of a number in `bits` and `num`.
+/// The largest number of bits of a number in `bits`.
 const NUMBER_BITS: usize = 32;
 
 /// The error for a width that a number does not have.
 pub(crate) fn no_width(width: impl std::fmt::Display) -> ProgramError {
-    format!("a number has 1 to {NUMBER_BITS} bits, and {width} are asked for")
+    format!("a number has 1 to {NUMBER_BITS} bits, and {width} are asked for: `widen` makes bits wider")
 }
 
+/// Checks that a value is numbers. The remedy for bits is not a conversion that would be refused.
 fn number(value: &Value, what: &str) -> Result<(), ProgramError> {
-    match value.kind() {
-        ValueKind::Num => Ok(()),
-        ValueKind::Bits(_) => {
-            Err(format!("{what} takes numbers, and this is {}: convert it with `num`", value.describe()))
-        }
-    }
+    let ValueKind::Bits(width) = value.kind() else { return Ok(()) };
+    let remedy = if width < NUMBER_BITS {
+        "convert it with `num`"
+    } else {
+        "cut it into pieces of up to 30 bits by `slice`, and convert these with `num`"
+    };
+    Err(format!("{what} takes numbers, and this is {}: {remedy}", value.describe()))
 }
 
 fn bits(value: &Value, what: &str) -> Result<usize, ProgramError> {
@@ -36,14 +43,14 @@ impl Script {
     fn entrywise(&mut self, op: Action, x: &Arg, y: &Arg) -> Result<Value, ProgramError> {
         let [x, y] = self.both(x, y)?;
         let shape = Script::joined(&x, &y)?;
-        Ok(self.push(op, &[&x, &y], x.kind(), shape))
+        self.push(op, &[&x, &y], x.kind(), shape)
     }
 
     /// x + y, entry by entry; for bits modulo 2^W.
     ///
     /// # Errors
-    /// As in every statement: if the kinds or shapes of the arguments do not fit, or an integer is too large
-    /// for the kind of the other argument.
+    /// As in every statement: if the kinds or shapes of the arguments do not fit, an integer is too large
+    /// for the kind of the other argument, or numbers in their ranges could make a result wrong.
     pub fn add(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.entrywise(Action::Add, &x.into(), &y.into())
     }
@@ -62,50 +69,51 @@ impl Script {
     /// If x is an integer beyond p/2.
     pub fn neg(&mut self, x: impl Into<Arg>) -> Result<Value, ProgramError> {
         let x = self.made(&x.into(), ValueKind::Num)?;
-        Ok(self.push(Action::Neg, &[&x], x.kind(), x.shape().clone()))
+        self.push(Action::Neg, &[&x], x.kind(), x.shape().clone())
     }
 
-    /// x y for numbers, entry by entry.
+    /// x y, entry by entry; for bits modulo 2^W.
     ///
     /// # Errors
-    /// The errors of [`Script::add`]; if x or y are bits.
+    /// The errors of [`Script::add`]; if x and y are wider than words that are multiplied.
     pub fn mul(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         let [x, y] = self.both(&x.into(), &y.into())?;
-        number(&x, "mul")?;
         let shape = Script::joined(&x, &y)?;
-        Ok(self.push(Action::Mul, &[&x, &y], ValueKind::Num, shape))
+        self.count_product(&x, &shape)?;
+        self.push(Action::Mul, &[&x, &y], x.kind(), shape)
     }
 
-    /// The sum over the last side, for numbers.
+    /// The sum over the last side; for bits modulo 2^W.
     ///
     /// # Errors
-    /// If x are bits.
+    /// If a sum could be beyond p/2.
     pub fn sum(&mut self, x: &Value) -> Result<Value, ProgramError> {
-        number(x, "sum")?;
-        Ok(self.push(Action::Sum, &[x], ValueKind::Num, x.shape().without_last()))
+        self.push(Action::Sum, &[x], x.kind(), x.shape().without_last())
     }
 
-    fn extreme(&mut self, op: Action, x: &Value) -> [Value; 2] {
-        let shape = x.shape().without_last();
-        let (best, place) = (self.fresh(x.kind(), shape.clone()), self.fresh(ValueKind::Num, shape));
+    fn extreme(&mut self, op: Action, x: &Value) -> Result<[Value; 2], ProgramError> {
+        self.small(x, "compared")?;
+        let (shape, places) = (x.shape().without_last(), Interval::of(&[0, x.shape().last() as i64 - 1]));
+        let best = self.fresh(x.kind(), shape.clone(), self.range(x));
+        let place = self.fresh(ValueKind::Num, shape, places);
         self.statements.push(Statement { op, args: vec![x.id], results: vec![best.id, place.id] });
-        [best, place]
+        Ok([best, place])
     }
 
     /// The smallest entry along the last side, and the first position that has it, from 0.
     ///
     /// # Errors
-    /// None at present.
+    /// If a number could be 2^30 or more in size.
     pub fn min(&mut self, x: &Value) -> Result<[Value; 2], ProgramError> {
-        Ok(self.extreme(Action::Min, x))
+        self.extreme(Action::Min, x)
     }
 
     /// The largest entry along the last side, and the first position that has it, from 0.
     ///
     /// # Errors
-    /// None at present.
+    /// The errors of [`Script::min`].
     pub fn max(&mut self, x: &Value) -> Result<[Value; 2], ProgramError> {
-        Ok(self.extreme(Action::Max, x))
+        self.extreme(Action::Max, x)
     }
 
     /// The product of two matrices of numbers.
@@ -131,7 +139,7 @@ impl Script {
         }
         let shape = Shape::new(&[rows, columns]).unwrap_or_else(Shape::one);
         self.size = self.size.saturating_add(3 * rows * columns * inner);
-        Ok(self.push(Action::MatMul, &[x, y], ValueKind::Num, shape))
+        self.push(Action::MatMul, &[x, y], ValueKind::Num, shape)
     }
 
     /// The same entries in another shape.
@@ -143,7 +151,7 @@ impl Script {
             let (has, wants) = (x.shape().entries(), shape.entries());
             return Err(format!("{has} entries do not go into the shape {shape}, which has {wants}"));
         }
-        let value = self.push(Action::Reshape, &[x], x.kind(), shape);
+        let value = self.push(Action::Reshape, &[x], x.kind(), shape)?;
         if let Some(numbers) = self.public.get(&x.id).cloned() {
             self.public.insert(value.id, numbers);
         }
@@ -160,7 +168,7 @@ impl Script {
             return Err(format!("there is no place {place}: places are from 0 to {}", entries - 1));
         }
         let shape = Shape::new(&[places.len()]).ok_or("gather takes at least one place, and not too many")?;
-        let value = self.push(Action::Gather(places.to_vec()), &[x], x.kind(), shape);
+        let value = self.push(Action::Gather(places.to_vec()), &[x], x.kind(), shape)?;
         if let Some(numbers) = self.public.get(&x.id) {
             let numbers = places.iter().filter_map(|place| numbers.get(*place).copied()).collect();
             self.public.insert(value.id, Arc::new(numbers));
@@ -171,7 +179,11 @@ impl Script {
     fn compared(&mut self, op: Action, x: &Arg, y: &Arg) -> Result<Value, ProgramError> {
         let [x, y] = self.both(x, y)?;
         let shape = Script::joined(&x, &y)?;
-        Ok(self.push(op, &[&x, &y], ValueKind::Bits(1), shape))
+        let result = self.push(op, &[&x, &y], ValueKind::Bits(1), shape)?;
+        if x.kind() == ValueKind::Num && !self.are_near(&[&x, &y]) {
+            self.far.insert(result.id);
+        }
+        Ok(result)
     }
 
     /// The bit x < y.
@@ -212,17 +224,19 @@ impl Script {
         let shape = fits.ok_or_else(|| {
             format!("the shapes {} and {inner} do not fit: sides must be equal, or one of them 1", c.shape())
         })?;
-        Ok(self.push(Action::Select, &[c, &x, &y], x.kind(), shape))
+        self.push(Action::Select, &[c, &x, &y], x.kind(), shape)
     }
 
     fn logic(&mut self, op: Action, what: &str, x: &Arg, y: &Arg) -> Result<Value, ProgramError> {
-        if let (Arg::Integer(_), Arg::Integer(_)) = (x, y) {
-            return Err(format!("{what} of two integers: their width is unknown"));
+        if let (Arg::Integer(_) | Arg::Word(_), Arg::Integer(_) | Arg::Word(_)) = (x, y) {
+            return Err(format!(
+                "{what} of two integers: name one by `const bits W`, so that its width is known"
+            ));
         }
         let [x, y] = self.both(x, y)?;
         bits(&x, what)?;
         let shape = Script::joined(&x, &y)?;
-        Ok(self.push(op, &[&x, &y], x.kind(), shape))
+        self.push(op, &[&x, &y], x.kind(), shape)
     }
 
     /// The XOR of x and y, bit by bit.
@@ -255,31 +269,28 @@ impl Script {
     /// If x are numbers.
     pub fn not(&mut self, x: &Value) -> Result<Value, ProgramError> {
         bits(x, "not")?;
-        Ok(self.push(Action::Not, &[x], x.kind(), x.shape().clone()))
+        self.push(Action::Not, &[x], x.kind(), x.shape().clone())
     }
 
-    /// A2B: the lowest bits of numbers, which must not be negative.
+    /// A2B: the lowest bits of numbers. 31 bits and more are those of numbers that are not negative.
     ///
     /// # Errors
-    /// If x are bits, or no number has this width.
+    /// If x are bits, no number has this width, or a number could be negative that must not be.
     pub fn bits(&mut self, x: &Value, width: usize) -> Result<Value, ProgramError> {
         number(x, "bits")?;
         if !(1..=NUMBER_BITS).contains(&width) {
             return Err(no_width(width));
         }
-        Ok(self.push(Action::Bits, &[x], ValueKind::Bits(width), x.shape().clone()))
+        self.push(Action::Bits, &[x], ValueKind::Bits(width), x.shape().clone())
     }
 
     /// B2A: the numbers that these bits represent.
     ///
     /// # Errors
-    /// If x are numbers, or have more bits than a number has.
+    /// If x are numbers, or could represent a number beyond p/2.
     pub fn num(&mut self, x: &Value) -> Result<Value, ProgramError> {
-        let width = bits(x, "num")?;
-        if width > NUMBER_BITS {
-            return Err(format!("{width} bits are too many for a number, which has at most {NUMBER_BITS}"));
-        }
-        Ok(self.push(Action::Num, &[x], ValueKind::Num, x.shape().clone()))
+        bits(x, "num")?;
+        self.push(Action::Num, &[x], ValueKind::Num, x.shape().clone())
     }
 
     /// x 2^by, rounded down; for bits modulo 2^W.
@@ -293,7 +304,7 @@ impl Script {
         };
         match i32::try_from(by) {
             Ok(places) if by.abs() <= most => {
-                Ok(self.push(Action::Shift(places), &[x], x.kind(), x.shape().clone()))
+                self.push(Action::Shift(places), &[x], x.kind(), x.shape().clone())
             }
             _ => Err(format!("a shift by {by}: at most {most} places either way")),
         }
@@ -313,16 +324,15 @@ impl Script {
         let [x, y] = self.both(&x.into(), &y)?;
         number(&x, "div")?;
         let shape = Script::joined(&x, &y)?;
-        Ok(self.push(Action::Div, &[&x, &y], ValueKind::Num, shape))
+        self.push(Action::Div, &[&x, &y], ValueKind::Num, shape)
     }
 
     /// Entries of tables of 2 to 256 numbers, which lie along the last side, at shared positions from 0.
-    /// There is one table for all positions, or one for each. A position is a number or bits; after a table's
-    /// end the entries count as 0.
+    /// There is one table for all positions, or one for each. A position is a number or bits.
     ///
     /// # Errors
-    /// If the table has bits or another size, the index has more bits than the table's positions need, a
-    /// public index is beyond the table, the shapes do not fit, or there are too many lookups.
+    /// If the table has bits or another size, the index has more bits than the table's positions need, or
+    /// could be beyond the table, the shapes do not fit, or there are too many lookups.
     pub fn lookup(&mut self, table: &Value, index: &Value) -> Result<Value, ProgramError> {
         number(table, "the table of lookup")?;
         let entries = table.shape().last();
@@ -356,6 +366,6 @@ impl Script {
             return Err("too many lookups at once: split them".into());
         }
         self.size = self.size.saturating_add(places);
-        Ok(self.push(Action::Lookup, &[table, index], ValueKind::Num, index.shape().clone()))
+        self.push(Action::Lookup, &[table, index], ValueKind::Num, index.shape().clone())
     }
 }

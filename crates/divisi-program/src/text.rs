@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! divisi program 1
-//! input  query  1  num 1x4      # party 1's
-//! input  base   2  num 256x4
+//! input  query  1  num 1x4    in -8191..8191    # party 1's
+//! input  base   2  num 256x4  below 8192
 //! diff       = sub base query
 //! square     = mul diff diff
 //! dist       = sum square
@@ -11,12 +11,16 @@
 //! output place 1,3
 //! ```
 
-use crate::program::{Arg, ProgramError, Script, Value, ValueKind};
+mod word;
+
+use crate::literal::{self, integer};
+use crate::program::{Arg, ProgramError, Script, Value, ValueKind, right_width};
 use crate::shape::Shape;
 use crate::statements;
 use divisi_circuit::Program as Circuit;
 use std::collections::HashMap;
 use std::sync::Arc;
+use word::{name, party, range, short};
 
 /// The largest length of a line in bytes.
 pub const LINE: usize = 1 << 20;
@@ -71,40 +75,6 @@ struct Reader<'c> {
     line: usize,
 }
 
-/// Checks that a word can be a name.
-fn name(word: &str) -> Result<&str, ProgramError> {
-    let mut chars = word.chars();
-    let right = chars.next().is_some_and(|c| c.is_ascii_alphabetic())
-        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !right {
-        return Err(format!("{} is not a name: a name is a letter, then letters, digits and _", short(word)));
-    }
-    if word.len() > 64 {
-        return Err(format!("{} is too long for a name: it has at most 64 characters", short(word)));
-    }
-    Ok(word)
-}
-
-/// A word, shortened for a message.
-fn short(word: &str) -> String {
-    let clean: String = word.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
-    if word.chars().nth(40).is_some() { format!("{clean}...") } else { clean }
-}
-
-fn party(word: &str) -> Result<u8, ProgramError> {
-    if word.is_empty() {
-        return Err("a party is missing beside a comma: parties are 1 to 255, as 1,3".into());
-    }
-    let number = word.parse::<u8>().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| format!("{} is not a party: give a number from 1 to 255", short(word)))
-}
-
-fn integer(word: &str) -> Option<i64> {
-    let digits = word.strip_prefix('-').unwrap_or(word);
-    let right = !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit());
-    right.then(|| word.parse().ok()).flatten()
-}
-
 impl Reader<'_> {
     fn statement(&mut self, words: &[&str]) -> Result<(), ProgramError> {
         if let Some(equals) = words.iter().position(|word| *word == "=") {
@@ -118,8 +88,9 @@ impl Reader<'_> {
         match words {
             ["input", rest @ ..] => self.input(rest),
             ["output", rest @ ..] => self.output(rest),
+            ["assume", rest @ ..] => self.assume(rest),
             [word, ..] => Err(format!(
-                "{} is not a statement: a line begins with `input`, `output` or NAME =",
+                "{} is not a statement: a line begins with `input`, `assume`, `output` or NAME =",
                 short(word)
             )),
             [] => Ok(()),
@@ -155,15 +126,17 @@ impl Reader<'_> {
 
     fn input(&mut self, words: &[&str]) -> Result<(), ProgramError> {
         let form = || {
-            ProgramError::from("an input is `input NAME PARTY num SHAPE` or `input NAME PARTY bits W SHAPE`")
+            ProgramError::from(
+                "an input is `input NAME PARTY num SHAPE` or `input NAME PARTY bits W SHAPE`, and `in LOW..HIGH` or \
+                 `below N` may follow",
+            )
         };
-        let [word, owner, kind @ ..] = words else { return Err(form()) };
-        let (kind, shape) = match kind {
+        let [word, owner, rest @ ..] = words else { return Err(form()) };
+        let end = rest.iter().position(|word| matches!(*word, "in" | "below")).unwrap_or(rest.len());
+        let (rest, bounds) = rest.split_at(end);
+        let (kind, shape) = match rest {
             ["num", shape @ ..] => (ValueKind::Num, shape),
-            ["bits", width, shape @ ..] => {
-                let width = width.parse().map_err(|_| format!("{} is not a width", short(width)))?;
-                (ValueKind::Bits(width), shape)
-            }
+            ["bits", width, shape @ ..] => (bits_of(width)?, shape),
             _ => return Err(form()),
         };
         let shape = match shape {
@@ -171,13 +144,22 @@ impl Reader<'_> {
             [shape] => shape.parse()?,
             _ => return Err(form()),
         };
+        let bounds = if bounds.is_empty() { None } else { Some(range(bounds)?) };
         let owner = party(owner)?;
         if self.names.contains_key(name(word)?) {
             return Err(format!("the name {word} is used already"));
         }
-        let value = self.program.input(word, owner, kind, shape)?;
+        let value = self.program.input_within(word, owner, kind, shape, bounds)?;
         self.program.name_party(owner, self.line);
         self.define(word, value)
+    }
+
+    fn assume(&mut self, words: &[&str]) -> Result<(), ProgramError> {
+        let Some((word, bounds)) = words.split_first() else {
+            return Err("an assumption is `assume NAME in LOW..HIGH` or `assume NAME below N`".into());
+        };
+        let (value, bounds) = (self.named(word)?, range(bounds)?);
+        self.program.assume_within(&value, bounds, Some(self.line))
     }
 
     fn output(&mut self, words: &[&str]) -> Result<(), ProgramError> {
@@ -207,8 +189,14 @@ impl Reader<'_> {
         if let Some(number) = integer(word) {
             return Ok(Arg::Integer(number));
         }
+        if let Some(bits) = literal::unsigned(word) {
+            return Ok(Arg::Word(bits));
+        }
         if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-            return Err(format!("{} is not an integer in the range of numbers", short(word)));
+            return Err(format!(
+                "{} is not an integer: give decimal digits, up to 128 bits, or 0x and hexadecimal ones",
+                short(word)
+            ));
         }
         self.named(word).map(Arg::Value)
     }
@@ -223,7 +211,7 @@ impl Reader<'_> {
     fn value(&mut self, word: &str) -> Result<Value, ProgramError> {
         match self.arg(word)? {
             Arg::Value(value) => Ok(value),
-            Arg::Integer(number) => self.program.constant(Shape::one(), &[number]),
+            other => self.program.made(&other, ValueKind::Num),
         }
     }
 
@@ -272,7 +260,7 @@ impl Reader<'_> {
                 let c = self.program.made(&c, ValueKind::Bits(1))?;
                 one(self.program.select(&c, x, y))
             }
-            "sum" | "min" | "max" | "not" | "num" => {
+            "sum" | "min" | "max" | "not" | "num" | "popcount" => {
                 let (x, rest) = self.value_and(op, words)?;
                 alone(rest)?;
                 match op {
@@ -280,6 +268,7 @@ impl Reader<'_> {
                     "min" => self.program.min(&x).map(Vec::from),
                     "max" => self.program.max(&x).map(Vec::from),
                     "not" => one(self.program.not(&x)),
+                    "popcount" => one(self.program.popcount(&x)),
                     _ => one(self.program.num(&x)),
                 }
             }
@@ -301,7 +290,7 @@ impl Reader<'_> {
                 let places = rest.iter().map(place).collect::<Result<Vec<usize>, ProgramError>>()?;
                 one(self.program.gather(&x, &places))
             }
-            "bits" | "shift" => {
+            "bits" | "shift" | "widen" => {
                 let (x, rest) = self.value_and(op, words)?;
                 let by = match rest {
                     [by] => integer(by),
@@ -312,7 +301,25 @@ impl Reader<'_> {
                     return one(self.program.shift(&x, by));
                 }
                 let width = usize::try_from(by).map_err(|_| statements::no_width(by))?;
-                one(self.program.bits(&x, width))
+                one(if op == "bits" { self.program.bits(&x, width) } else { self.program.widen(&x, width) })
+            }
+            "slice" => {
+                let (x, rest) = self.value_and(op, words)?;
+                let number = |word: &str| word.parse::<usize>().ok();
+                let (from, width) = match rest {
+                    [from, width] => number(from).zip(number(width)),
+                    _ => None,
+                }
+                .ok_or("slice takes a name, the lowest bit, from 0, and how many bits: `slice x 8 4`")?;
+                one(self.program.slice(&x, from, width))
+            }
+            "concat" => {
+                let words = words.iter().map(|word| match self.arg(word)? {
+                    Arg::Value(value) => Ok(value),
+                    _ => Err(format!("the width of {} is unknown: name it by `const bits W`", short(word))),
+                });
+                let words = words.collect::<Result<Vec<Value>, ProgramError>>()?;
+                one(self.program.concat(&words.iter().collect::<Vec<&Value>>()))
             }
             "circuit" | "garbled" => {
                 let Some((circuit, args)) = words.split_first() else {
@@ -332,13 +339,45 @@ impl Reader<'_> {
     }
 
     fn constant(&mut self, words: &[&str]) -> Result<Value, ProgramError> {
-        let Some((shape, numbers)) = words.split_first() else {
-            return Err("const takes a shape and its numbers, as `const 1x3 1 2 3`".into());
+        let form = || {
+            ProgramError::from(
+                "const takes a shape and its numbers, as `const 1x3 1 2 3`, or for bits `const bits 8 3 1 2 0xff`",
+            )
         };
+        if let ["bits", width, shape, numbers @ ..] = words {
+            let ValueKind::Bits(width) = bits_of(width)? else { return Err(form()) };
+            let word = |word: &&str| {
+                literal::bits(word, width).ok_or_else(|| {
+                    format!(
+                        "{} is no number of {width} bits: give decimal digits, or 0x and hexadecimal ones",
+                        short(word)
+                    )
+                })
+            };
+            let shape: Shape = shape.parse()?;
+            // as many are given as the shape says before they take memory
+            if numbers.len() != shape.entries() {
+                return Err(format!(
+                    "{} numbers are given, and the shape {shape} has {} entries",
+                    numbers.len(),
+                    shape.entries()
+                ));
+            }
+            let numbers = numbers.iter().map(word).collect::<Result<Vec<Vec<bool>>, ProgramError>>()?;
+            return self.program.constant_bits(width, shape, &numbers);
+        }
+        let Some((shape, numbers)) = words.split_first() else { return Err(form()) };
         let number = |word: &&str| {
             integer(word).ok_or_else(|| format!("{} is not an integer in the range of numbers", short(word)))
         };
         let numbers = numbers.iter().map(number).collect::<Result<Vec<i64>, ProgramError>>()?;
         self.program.constant(shape.parse()?, &numbers)
     }
+}
+
+/// The kind of bits of a width.
+fn bits_of(width: &str) -> Result<ValueKind, ProgramError> {
+    let kind = width.parse().map(ValueKind::Bits).map_err(|_| format!("{} is not a width", short(width)))?;
+    right_width(kind)?;
+    Ok(kind)
 }

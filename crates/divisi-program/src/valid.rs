@@ -1,165 +1,106 @@
-//! Evaluation in the clear that refuses values for which a run would be wrong, or which are beyond what a
-//! number can be: comparisons, shifts and quotients of numbers of absolute value 2^30 or more, divisors below
-//! 1, bits of negative numbers, positions after a table's end, products and sums that are reduced modulo p.
-//! And random inputs without such values.
+//! Evaluation in the clear that refuses inputs beyond their ranges, and values for which something that the
+//! program assumes is not so. For all others a run is right: ranges are checked when a program is read. And
+//! random inputs for which a run is right.
 
+use crate::interval::Interval;
 use crate::plain::{Entries, Stage, evaluate_with};
-use crate::program::{Action, BOUND, LARGEST, Script, Statement, ValueKind};
+use crate::program::{Action, Input, LARGEST, Script, ValueKind};
 
 /// Draws a random number below the given one.
 pub type Draw<'d> = &'d mut dyn FnMut(u64) -> u64;
 
-/// The range of an input: its name, its smallest and its largest number.
-pub type InputRange = (&'static str, i64, i64);
-
-/// Like [`crate::plain::evaluate`], with a check of every statement.
+/// Like [`crate::plain::evaluate`], with a check of inputs and assumptions.
 ///
 /// # Errors
-/// The errors of [`crate::plain::evaluate`]; if a run would compute some statement wrongly, or a result is
-/// reduced modulo p. The sentence has the statement's line and the value's name, and no number, because a
-/// number may be secret.
+/// The errors of [`crate::plain::evaluate`]; if an input is beyond its range, or a value beyond what is
+/// assumed of it. The sentence has the statement's line and the value's name, and no value, because it may be
+/// secret.
 pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
+    for (input, entries) in program.inputs().iter().zip(inputs) {
+        in_range(program, input, entries)?;
+    }
     evaluate_with(program, inputs, &mut |statement, moment| {
         let at = |what: String| format!("{}: {what}", program.place_of(statement));
         match moment {
-            Stage::Before(values) => right(program, statement, values).map_err(at),
+            Stage::Before(values) => {
+                let Action::Assume(number) = statement.op else { return Ok(()) };
+                let Some(assumed) = program.assumptions().get(number) else { return Ok(()) };
+                let wrong = values.get(assumed.value.id).and_then(|entries| beyond(assumed.range, entries));
+                wrong.map_or(Ok(()), |entry| {
+                    let (name, range) = (program.name_of_entry(assumed.value.id, entry), assumed.range);
+                    Err(at(format!(
+                        "{name} is not in {range}, as is assumed here, and what follows would be wrong: give other \
+                         inputs, or correct the program"
+                    )))
+                })
+            }
             Stage::After(None) => Ok(()),
+            // ranges exclude that
             Stage::After(Some(entry)) => {
                 let result = statement.results.first().copied().unwrap_or_default();
                 let name = program.name_of_entry(result, entry);
-                Err(at(format!(
-                    "{name} is beyond {LARGEST} in absolute value, so that it is reduced modulo p and means \
-                     something else: give smaller inputs, or scale them down before this line"
-                )))
+                Err(at(format!("{name} is beyond {LARGEST} in absolute value: report this")))
             }
         }
     })
-}
-
-/// Like [`evaluate`], but results may be reduced modulo p, which they are in a run, too.
-fn evaluate_modulo_p(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
-    evaluate_with(program, inputs, &mut |statement, moment| match moment {
-        Stage::Before(values) => right(program, statement, values),
-        Stage::After(_) => Ok(()),
-    })
-}
-
-/// Checks that a run computes this statement as the evaluation in the clear does.
-fn right(program: &Script, statement: &Statement, values: &[Entries]) -> Result<(), String> {
-    const SMALLER: &str = "give smaller inputs, or scale them down before this line";
-    let id = |i: usize| statement.args.get(i).copied().unwrap_or_default();
-    let num = |i: usize| values.get(id(i)).map(Entries::num).unwrap_or_default();
-    // the first entry of an argument for which a run is wrong, with the reason and the remedy
-    let demand = |i: usize, fits: &dyn Fn(i64) -> bool, reason: &str, remedy: &str| match num(i)
-        .iter()
-        .position(|x| !fits(*x))
-    {
-        Some(entry) => Err(format!("{} {reason}: {remedy}", program.name_of_entry(id(i), entry))),
-        None => Ok(()),
-    };
-    let small = |i: usize, what: &str| {
-        let reason = format!("is 2^30 or more in absolute value, and a run {what} such a number wrongly");
-        demand(i, &|x| x.abs() < BOUND, &reason, SMALLER)
-    };
-    match &statement.op {
-        Action::Lt | Action::Le | Action::Eq => {
-            small(0, "compares")?;
-            small(1, "compares")?;
-            let Some(result) = statement.results.first() else { return Ok(()) };
-            let wide = |i: usize| {
-                let (own, wide) = (program.value(id(i)).shape(), program.value(*result).shape());
-                values.get(id(i)).map(|entries| entries.wide(own, wide))
-            };
-            let (Some(x), Some(y)) = (wide(0), wide(1)) else { return Ok(()) };
-            let far = |(x, y): (&i64, &i64)| (x - y).abs() >= BOUND;
-            match x.num().iter().zip(y.num()).position(far) {
-                Some(entry) => Err(format!(
-                    "the numbers that are compared for {} differ by 2^30 or more, and a run compares such numbers \
-                     wrongly: {SMALLER}",
-                    program.name_of_entry(*result, entry)
-                )),
-                None => Ok(()),
-            }
-        }
-        Action::Min | Action::Max => small(0, "compares"),
-        Action::Shift(by) if *by < 0 => small(0, "shifts"),
-        Action::Div => {
-            small(0, "divides")?;
-            small(1, "divides by")?;
-            demand(1, &|y| y > 0, "is below 1, and is a divisor", "a divisor must be from 1 to 2^30 - 1")
-        }
-        Action::Bits => {
-            let width = statement.results.first().map(|result| program.value(*result).kind());
-            // up to 30 bits are taken from the offset word, and are right for negative numbers, too
-            let offset = matches!(width, Some(ValueKind::Bits(..31)));
-            let reason = if offset {
-                "is negative and 2^30 or more in absolute value, and a run takes its bits wrongly"
-            } else {
-                "is negative, and a run takes its bits wrongly"
-            };
-            let all_small = num(0).iter().all(|x| x.abs() < BOUND);
-            demand(
-                0,
-                &|x| x >= 0 || offset && all_small,
-                reason,
-                "add a number that makes it positive before",
-            )
-        }
-        Action::Lookup => {
-            let entries = program.value(id(0)).shape().last();
-            let reason =
-                format!("is no place of the table, whose places are 0 to {}", entries.saturating_sub(1));
-            let fits = |x: i64| usize::try_from(x).is_ok_and(|x| x < entries);
-            demand(1, &fits, &reason, "give an index within the table, or a longer table")
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Checks that the entries of an input are in its range; those of bits are read as unsigned numbers.
 ///
 /// # Errors
 /// A sentence that names the input, the entry and the range.
-pub fn in_range((name, low, high): InputRange, entries: &Entries) -> Result<(), String> {
-    let number =
-        |bits: &Vec<bool>| bits.iter().rev().fold(0_i64, |n, bit| n.saturating_mul(2) + i64::from(*bit));
-    let fits = |x: i64| (low..=high).contains(&x);
-    let beyond = match entries {
-        Entries::Num(numbers) => numbers.iter().position(|x| !fits(*x)),
-        Entries::Bits(words) => words.iter().position(|bits| !fits(number(bits))),
+pub fn in_range(program: &Script, input: &Input, entries: &Entries) -> Result<(), String> {
+    let (bounds, name) = (input.bounds(program), &input.name);
+    let Some(entry) = beyond(bounds, entries) else { return Ok(()) };
+    let remedy = if input.range.is_some() {
+        "which the program declares for it: give other values, or scale them"
+    } else {
+        "in which numbers are without a declared range: scale them, or declare one, as `in LOW..HIGH`"
     };
-    match beyond {
-        Some(entry) => Err(format!(
-            "value {} of the input {name} is not from {low} to {high}, the range for which the program is right: \
-             give other values, or scale them",
-            entry + 1
-        )),
-        None => Ok(()),
+    let (low, high) = (bounds.low(), bounds.high());
+    Err(format!("value {} of the input {name} is not from {low} to {high}, the range {remedy}", entry + 1))
+}
+
+/// The first entry that is beyond an interval, if one is.
+fn beyond(bounds: Interval, entries: &Entries) -> Option<usize> {
+    let number = |bits: &Vec<bool>| {
+        // more than 127 bits stay at the largest number
+        bits.iter().rev().fold(0_i128, |n, bit| n.saturating_mul(2).saturating_add(i128::from(*bit)))
+    };
+    match entries {
+        Entries::Num(numbers) => numbers.iter().position(|x| !bounds.contains(i128::from(*x))),
+        Entries::Bits(words) => words.iter().position(|bits| !bounds.contains(number(bits))),
     }
 }
 
-/// Random inputs in their ranges; an input without a range gets random bits.
+/// Random inputs in their ranges.
 #[must_use]
-pub fn random_in(program: &Script, ranges: &[InputRange], draw: Draw<'_>) -> Vec<Entries> {
+pub fn random_in(program: &Script, draw: Draw<'_>) -> Vec<Entries> {
+    random_near(program, None, draw)
+}
+
+/// Random inputs in their ranges, and as near to an interval as these allow. Bits without a range are any.
+fn random_near(program: &Script, near: Option<Interval>, draw: Draw<'_>) -> Vec<Entries> {
     let mut all = Vec::with_capacity(program.inputs().len());
     for input in program.inputs() {
         let entries = 0..input.value.shape().entries();
-        let range = ranges.iter().find(|(name, ..)| *name == input.name);
-        let mut number = |low: i64, high: i64| low + draw((high - low) as u64 + 1) as i64;
-        all.push(match (input.value.kind(), range) {
-            (ValueKind::Num, range) => {
-                let (low, high) = range.map_or((0, 1), |(_, low, high)| (*low, *high));
-                Entries::Num(entries.map(|_| number(low, high)).collect())
-            }
-            (ValueKind::Bits(width), Some((_, low, high))) => {
+        let bounds = input.bounds(program);
+        let end = |x: i128| x.clamp(bounds.low(), bounds.high());
+        let (low, high) =
+            near.map_or((bounds.low(), bounds.high()), |near| (end(near.low()), end(near.high())));
+        let count = u64::try_from((high - low).saturating_add(1)).unwrap_or(u64::MAX);
+        let mut number = || low + i128::from(draw(count));
+        all.push(match input.value.kind() {
+            ValueKind::Num => Entries::Num(entries.map(|_| i64::try_from(number()).unwrap_or(0)).collect()),
+            ValueKind::Bits(width) if input.range.is_some() => {
                 let mut word = |_| {
-                    let x = number(*low, *high);
-                    (0..width).map(|i| i < 63 && x >> i & 1 == 1).collect()
+                    let x = number();
+                    (0..width).map(|i| i < 127 && x >> i & 1 == 1).collect()
                 };
                 Entries::Bits(entries.map(&mut word).collect())
             }
-            (ValueKind::Bits(width), None) => {
-                let mut word = |_| (0..width).map(|_| number(0, 1) == 1).collect();
+            ValueKind::Bits(width) => {
+                let mut word = |_| (0..width).map(|_| draw(2) == 1).collect();
                 Entries::Bits(entries.map(&mut word).collect())
             }
         });
@@ -167,41 +108,25 @@ pub fn random_in(program: &Script, ranges: &[InputRange], draw: Draw<'_>) -> Vec
     all
 }
 
-/// The number of bits of input numbers that is tried first; then smaller ones are tried.
+/// The number of bits of input numbers that is tried after their whole ranges; then smaller ones are tried.
 const LARGEST_INPUT: u32 = 13;
 
-/// Random inputs for which a run computes every statement correctly: any bits, and numbers with as many bits
-/// as possible, of both signs if possible.
+/// Random inputs in their ranges for which all assumptions of the program hold: any bits, and numbers from
+/// their whole ranges, or with as many bits as possible, of both signs if possible.
 ///
 /// # Errors
 /// If no such inputs were found.
 pub fn random(program: &Script, draw: Draw<'_>) -> Result<Vec<Entries>, String> {
-    for bits in (1..=LARGEST_INPUT).rev() {
-        let size = 1_i64 << bits;
-        for (low, high) in [(1 - size, size), (0, size), (1, size)] {
-            let inputs: Vec<Entries> = program
-                .inputs()
-                .iter()
-                .map(|input| {
-                    let entries = 0..input.value.shape().entries();
-                    match input.value.kind() {
-                        ValueKind::Num => {
-                            let number = |_| low + draw((high - low) as u64) as i64;
-                            Entries::Num(entries.map(number).collect())
-                        }
-                        ValueKind::Bits(width) => {
-                            let mut word = |_| (0..width).map(|_| draw(2) == 1).collect();
-                            Entries::Bits(entries.map(&mut word).collect())
-                        }
-                    }
-                })
-                .collect();
-            if evaluate_modulo_p(program, &inputs).is_ok() {
-                return Ok(inputs);
-            }
+    let sizes = (1..=LARGEST_INPUT).rev().map(|bits| 1_i128 << bits);
+    let near = sizes.flat_map(|size| [(1 - size, size - 1), (0, size - 1), (1, size)]);
+    let near = near.map(|(low, high)| Interval::new(low, high));
+    for near in std::iter::once(None).chain(near) {
+        let inputs = random_near(program, near, draw);
+        if evaluate(program, &inputs).is_ok() {
+            return Ok(inputs);
         }
     }
-    Err("no random inputs were found for which all comparisons, quotients and places are right".into())
+    Err("no random inputs were found for which all that the program assumes is so".into())
 }
 
 #[cfg(test)]
@@ -213,88 +138,57 @@ mod tests {
         text::read(&format!("divisi program 1\n{body}"), &|_| Err("none".into())).unwrap()
     }
 
-    #[test]
-    fn what_a_run_would_get_wrong_is_refused() {
-        let num = |x: i64| Entries::Num(vec![x]);
-        let refused = |body: &str, inputs: &[i64]| {
-            let inputs: Vec<Entries> = inputs.iter().map(|x| num(*x)).collect();
-            evaluate(&read(body), &inputs).is_err()
-        };
-        let two = |op: &str| format!("input x 1 num\ninput y 1 num\nz = {op} x y\noutput z 1\n");
-        for op in ["lt", "le", "eq"] {
-            assert!(refused(&two(op), &[BOUND, 0]) && refused(&two(op), &[BOUND - 1, -1]), "{op}");
-            assert!(!refused(&two(op), &[BOUND - 1, 0]), "{op}");
-        }
-        assert!(refused(&two("div"), &[BOUND, 1]) && refused(&two("div"), &[1, 0]));
-        assert!(!refused(&two("mul"), &[BOUND, 1]) && !refused(&two("div"), &[1 - BOUND, 1]));
-        let one = |op: &str| format!("input x 1 num\nz = {op}\noutput z 1\n");
-        assert!(refused(&one("shift x -1"), &[-BOUND]) && !refused(&one("shift x 1"), &[BOUND / 2]));
-        assert!(refused(&one("bits x 31"), &[-1]) && !refused(&one("bits x 30"), &[-1]));
-        let table = "input x 1 num\nt = const 3 1 2 3\nz = lookup t x\noutput z 1\n";
-        assert!(refused(table, &[3]) && refused(table, &[-1]) && !refused(table, &[2]));
-    }
-
-    /// A sentence names the line, and the value by its name and place.
+    /// A sentence names the input, or the line, and the value by its name and place; not its number.
     #[test]
     fn a_refusal_names_line_and_value() {
-        let of = |body: &str, inputs: &[Vec<i64>]| {
-            let inputs: Vec<Entries> = inputs.iter().map(|x| Entries::Num(x.clone())).collect();
-            evaluate(&read(body), &inputs).map(|_| ()).unwrap_err()
+        let of = |body: &str, inputs: &[i64]| {
+            evaluate(&read(body), &[Entries::Num(inputs.to_vec())]).map(|_| ()).map_err(|error| {
+                let secret = inputs.iter().any(|x| x.abs() > 9 && error.contains(&x.to_string()));
+                assert!(!secret && !error.contains('\n'), "{error}");
+                error
+            })
         };
-        let two = "input x 1 num 3\ninput y 2 num 3\n";
-        let with = |line: &str| format!("{two}\n{line}\noutput z 1\n");
-        let small = vec![1, 2, 3];
-        let cases = [
-            ("z = lt x y", vec![1, 1 << 30, 1], "line 5: value 2 of x is 2^30 or more"),
-            ("z = le y x", vec![1, 1, -(1 << 30)], "line 5: value 3 of x is 2^30 or more"),
-            (
-                "z = eq x y",
-                vec![3 - BOUND, -BOUND + 1, 1],
-                "line 5: the numbers that are compared for value 2 of z",
-            ),
-            ("z = max x", vec![BOUND, 1, 1], "line 5: value 1 of x is 2^30 or more"),
-            ("z = shift x -1", vec![1, BOUND, 1], "line 5: value 2 of x is 2^30 or more"),
-            ("z = shift x 1", vec![1, BOUND, 1], "line 5: value 2 of z is beyond 1610612736"),
-            ("z = div y x", vec![1, 0, 1], "line 5: value 2 of x is below 1"),
-            ("z = div y x", vec![1, 1, -1], "line 5: value 3 of x is below 1"),
-            ("z = bits x 32", vec![1, -1, 1], "line 5: value 2 of x is negative"),
-            ("z = mul x y", vec![1, LARGEST, 1], "line 5: value 2 of z is beyond 1610612736"),
-            ("z = add x y", vec![1, 1, LARGEST], "line 5: value 3 of z is beyond 1610612736"),
-            ("z = sub x y", vec![1 - LARGEST, 1, 1 - LARGEST], "line 5: value 3 of z is beyond 1610612736"),
-            ("z = sum x", vec![LARGEST, 1, 1], "line 5: z is beyond 1610612736"),
-        ];
-        for (line, x, begin) in cases {
-            let error = of(&with(line), &[x.clone(), small.clone()]);
-            assert!(error.starts_with(begin), "{line}: {error}");
-            // no number of an input
-            assert!(
-                x.iter().all(|x| x.abs() < 10 || *x == LARGEST || !error.contains(&x.to_string())),
-                "{error}"
+        let square = "input x 1 num 3 in -5..5\ny = mul x x\nassume y below 17\noutput y 1\n";
+        assert_eq!(of(square, &[-4, 0, 4]), Ok(()));
+        let refused = |body: &str, inputs: &[i64], begin: &str| {
+            let error = of(body, inputs).unwrap_err();
+            assert!(error.starts_with(begin), "{error}");
+        };
+        refused(square, &[4, 5, 0], "line 4: value 2 of y is not in 0..16, as is assumed here");
+        refused(
+            square,
+            &[4, 0, 6],
+            "value 3 of the input x is not from -5 to 5, the range which the program declares",
+        );
+        refused(square, &[-60, 0, 1], "value 1 of the input x is not from -5 to 5");
+        let undeclared = "input x 1 num\ny = add x 1\noutput y 1\n";
+        assert_eq!((of(undeclared, &[(1 << 30) - 1]), of(undeclared, &[1 - (1 << 30)])), (Ok(()), Ok(())));
+        for x in [1 << 30, -(1 << 30), LARGEST] {
+            refused(
+                undeclared,
+                &[x],
+                "value 1 of the input x is not from -1073741823 to 1073741823, the range in which",
             );
         }
-        let matrix = "input x 1 num 2x2\nz = matmul x x\noutput z 1\n";
-        let error = of(matrix, &[vec![1, 0, 40_000, 40_200]]);
-        assert!(error.starts_with("line 3: value 4 of z is beyond"), "{error}");
-        let table = "input x 1 num\nt = const 3 1 2 3\nz = lookup t x\noutput z 1\n";
-        assert!(of(table, &[vec![3]]).starts_with("line 4: x is no place of the table"));
-        let word = "input b 1 bits 32\nz = num b\noutput z 1\n";
-        let error = evaluate(&read(word), &[Entries::Bits(vec![vec![true; 32]])]).unwrap_err();
-        assert!(error.starts_with("line 3: z is beyond"), "{error}");
-        // what is just within is right
+        // bits are unsigned numbers, however many they are
+        let words = read("input b 1 bits 200 2 in 5..9\noutput b 1\n");
+        let word =
+            |x: u32, high: bool| (0..200).map(|i| i < 32 && x >> i & 1 == 1 || i == 199 && high).collect();
+        let given = |words: [(u32, bool); 2]| Entries::Bits(words.map(|(x, high)| word(x, high)).to_vec());
+        let right = |given_words| evaluate(&words, &[given(given_words)]).is_ok();
         assert!(
-            evaluate(
-                &read(&with("z = add x y")),
-                &[Entries::Num(vec![LARGEST - 1, 0, 0]), Entries::Num(small)]
-            )
-            .is_ok()
+            right([(5, false), (9, false)])
+                && !right([(5, false), (10, false)])
+                && !right([(5, true), (9, false)])
         );
         // a program that is no text
         let mut script = Script::new();
         let x = script.input("x", 1, ValueKind::Num, crate::shape::Shape::one()).unwrap();
-        let y = script.mul(&x, &x).unwrap();
+        let y = script.sub(&x, 1).unwrap();
+        script.assume(&y, [0, 9]).unwrap();
         script.output("y", &y, &[1]).unwrap();
-        let error = evaluate(&script, &[Entries::Num(vec![1 << 20])]).unwrap_err();
-        assert!(error.starts_with("statement 2: a value without a name is beyond"), "{error}");
+        let error = evaluate(&script, &[Entries::Num(vec![0])]).unwrap_err();
+        assert!(error.starts_with("statement 4: a value without a name is not in 0..9"), "{error}");
     }
 
     #[test]
@@ -304,13 +198,21 @@ mod tests {
             next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
             (next >> 33) % below
         };
-        let table = "input x 1 num 20\ninput b 2 bits 9 2\nt = const 3 1 2 3\nz = lookup t x\noutput z 1\noutput b 1\n";
+        let table = "input x 1 num 20 in 0..2\ninput b 2 bits 9 2\nt = const 3 1 2 3\nz = lookup t x\n\
+                     output z 1\noutput b 1\n";
         let inputs = random(&read(table), &mut draw).unwrap();
         let Entries::Num(places) = &inputs[0] else { panic!("no numbers") };
-        assert!(places.iter().all(|x| (0..3).contains(x)));
-        let quotients = "input x 1 num 50\ninput y 1 num 50\nz = div x y\noutput z 1\n";
-        assert!(random(&read(quotients), &mut draw).is_ok());
-        let never = "input x 1 num\ny = sub x x\nz = div 1 y\noutput z 1\n";
+        assert!([0, 1, 2].iter().all(|x| places.contains(x)) && places.iter().all(|x| (0..3).contains(x)));
+        let far =
+            "input x 1 num 50 in 1000..1000000000\ninput b 2 bits 70 9 in 5..6\noutput x 1\noutput b 1\n";
+        let inputs = random(&read(far), &mut draw).unwrap();
+        assert!(inputs[0].num().iter().any(|x| *x > 1 << 20), "from the whole range");
+        // what is assumed of few of the numbers
+        let quotients = "input x 1 num 50\ninput y 1 num 50\nassume y in 1..64\nz = div x y\noutput z 1\n";
+        let inputs = random(&read(quotients), &mut draw).unwrap();
+        assert!(inputs[1].num().iter().all(|y| (1..=64).contains(y)));
+        let never =
+            "input x 1 num in 0..9\ny = gather x 0\nz = sub x y\nassume z in 1..5\nq = div 1 z\noutput q 1\n";
         assert!(random(&read(never), &mut draw).is_err());
     }
 }

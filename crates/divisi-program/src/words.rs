@@ -2,6 +2,8 @@
 //!
 //! Each circuit has two forms: with the fewest ANDs, in many rounds, or with few rounds.
 
+mod columns;
+
 use divisi_circuit::{Build, BuildBit, Gates, Program};
 
 /// A circuit on words.
@@ -13,6 +15,12 @@ pub(crate) enum Word {
     Add,
     /// x - y modulo 2^W.
     Sub,
+    /// x y modulo 2^W.
+    Multiply,
+    /// Two words with the sum of x, y and z modulo 2^W.
+    Save,
+    /// How many bits are 1, in as many bits as that takes.
+    Count,
     /// x and y, bit by bit.
     And,
     /// x or y, bit by bit.
@@ -47,6 +55,18 @@ pub(crate) fn circuit(word: Word, width: usize, low_depth: bool) -> Program {
             let (x, y) = (input(&mut g), input(&mut g));
             let y: Vec<BuildBit> = y.into_iter().map(|bit| g.not(bit)).collect();
             add(&mut g, &x, &y, true, low_depth).0
+        }
+        Word::Multiply => {
+            let (x, y) = (input(&mut g), input(&mut g));
+            columns::multiply(&mut g, &x, &y, low_depth)
+        }
+        Word::Save => {
+            let (x, y, z) = (input(&mut g), input(&mut g), input(&mut g));
+            columns::save(&mut g, [&x, &y, &z])
+        }
+        Word::Count => {
+            let x = input(&mut g);
+            columns::count(&mut g, &x, low_depth)
         }
         Word::And => {
             let (x, y) = (input(&mut g), input(&mut g));
@@ -277,6 +297,7 @@ mod tests {
                 let (less, add, sub) = (of(Word::Less), of(Word::Add), of(Word::Sub));
                 let (and, or, choose) = (of(Word::And), of(Word::Or), of(Word::Choose));
                 let (zero, divide) = (of(Word::Zero), of(Word::Divide));
+                let (multiply, save, count) = (of(Word::Multiply), of(Word::Save), of(Word::Count));
                 let best = |largest| of(Word::Better { place: 3, largest });
                 let (smaller, larger) = (best(false), best(true));
                 let mask = (1 << width) - 1;
@@ -288,6 +309,12 @@ mod tests {
                     assert_eq!(run(&less, &[x, y]), u64::from(x < y));
                     assert_eq!(run(&add, &[x, y]), (x + y) & mask);
                     assert_eq!(run(&sub, &[x, y]), x.wrapping_sub(y) & mask);
+                    assert_eq!(run(&multiply, &[x, y]), x * y & mask);
+                    assert_eq!(run(&count, &[x]), u64::from(x.count_ones()));
+                    for z in [0, 1, mask, x ^ y, mask / 2] {
+                        let both = run(&save, &[x, y, z]);
+                        assert_eq!((both & mask) + (both >> width) & mask, x + y + z & mask, "{x} {y} {z}");
+                    }
                     assert_eq!((run(&and, &[x, y]), run(&or, &[x, y])), (x & y, x | y));
                     assert_eq!((run(&choose, &[1, x, y]), run(&choose, &[0, x, y])), (x, y));
                     assert_eq!(run(&zero, &[x]), u64::from(x == 0));

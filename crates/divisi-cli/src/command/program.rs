@@ -10,6 +10,9 @@ use divisi::name::Name;
 use divisi::program::{HeldProgram, shown};
 use divisi::run::Membership;
 use divisi::run::program::{LearnedOutput, ProgramOptions, ProgramReport, local, one};
+use divisi_program::Interval;
+use divisi_program::plain::Entries;
+use divisi_program::program::Output;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -35,8 +38,8 @@ pub struct ProgramInfoArgs {
     program: Name,
 }
 
-/// Evaluate a program on numbers and bits in the clear. Values for which a run would be wrong, or which are
-/// reduced modulo p, are refused, with their line.
+/// Evaluate a program on numbers and bits in the clear. Inputs beyond their ranges are refused, and values
+/// that are not as the program assumes, with their line.
 #[derive(Args)]
 pub struct ProgramEvalArgs {
     /// A program: a text that begins with the line `divisi program 1`, or biomatch, kmeans, mnist, gauss or
@@ -70,14 +73,21 @@ fn info(held: &HeldProgram) -> Result<CommandOutput, Failure> {
     );
     for input in program.inputs() {
         let what = described(input.value.kind(), input.value.shape());
-        let range = held.range(&input.name);
-        let range = range.map_or_else(String::new, |(low, high)| format!(", from {low} to {high}"));
+        let range = held.range(input);
+        let range =
+            range.map_or_else(String::new, |range| format!(", from {} to {}", range.low(), range.high()));
         text += &format!("  input {}: {what}, of party {}{range}\n", input.name, input.owner);
     }
     for output in program.outputs() {
         let what = described(output.value.kind(), output.value.shape());
         let to: Vec<String> = output.receivers.iter().map(ToString::to_string).collect();
         text += &format!("  output {}: {what}, to {}\n", output.name, to.join(", "));
+    }
+    for assumed in program.assumptions() {
+        let name = program.name_of(&assumed.value).unwrap_or("a value without a name");
+        let line = assumed.line.map_or_else(String::new, |line| format!(" (line {line})"));
+        let (low, high) = (assumed.range.low(), assumed.range.high());
+        text += &format!("  assumed, and not checked in a run{line}: {name} is from {low} to {high}\n");
     }
     text += &format!(
         "{} ANDs, and {} inside A2B; {} products; {} B2A of {} bits; {} A2B; {} lookups; {} rounds",
@@ -97,16 +107,21 @@ fn info(held: &HeldProgram) -> Result<CommandOutput, Failure> {
         object
     };
     let inputs = program.inputs().iter().map(|x| {
-        let range = held.range(&x.name).map(|(low, high)| json!([low, high]));
+        let range = held.range(x).map(|range| ends(range));
         with(with(value(&x.name, &x.value), "party", json!(x.owner)), "range", json!(range))
     });
     let outputs =
         program.outputs().iter().map(|x| with(value(&x.name, &x.value), "parties", json!(x.receivers)));
+    let assumptions = program.assumptions().iter().map(|assumed| {
+        let (name, line) = (program.name_of(&assumed.value), assumed.line);
+        json!({ "name": name, "line": line, "range": ends(assumed.range) })
+    });
     let json = json!({
         "schema": 1,
         "program": held.name(),
         "security": "semi-honest",
         "statements": about.statements,
+        "assumptions": assumptions.collect::<Vec<Value>>(),
         "parties": about.parties,
         "inputs": inputs.collect::<Vec<Value>>(),
         "outputs": outputs.collect::<Vec<Value>>(),
@@ -124,23 +139,35 @@ fn info(held: &HeldProgram) -> Result<CommandOutput, Failure> {
     Ok(CommandOutput::new(text, json))
 }
 
+/// Both ends of an interval.
+fn ends(interval: Interval) -> Value {
+    // ranges are declared in 64 bits
+    json!([interval.low(), interval.high()].map(|end| i64::try_from(end).ok()))
+}
+
 fn eval(arguments: &ProgramEvalArgs) -> Result<CommandOutput, Failure> {
     let held = HeldProgram::load(&arguments.program)?;
     let inputs = held.inputs(&given::inputs(&arguments.inputs)?, None)?;
     let values = held.evaluate(&inputs)?;
-    let outputs: Vec<(&str, Option<Vec<String>>)> = held
-        .program()
-        .outputs()
-        .iter()
-        .zip(&values)
-        .map(|(output, x)| (output.name.as_str(), Some(shown(x))))
-        .collect();
+    let of = |(output, x): (&Output, &Entries)| Printed {
+        name: output.name.clone(),
+        sides: output.value.shape().sides().to_vec(),
+        values: Some(shown(x)),
+    };
+    let outputs: Vec<Printed> = held.program().outputs().iter().zip(&values).map(of).collect();
     let json = json!({ "schema": 1, "program": held.name(), "outputs": named(&outputs) });
     Ok(CommandOutput::new(text(&outputs), json))
 }
 
-/// The outputs by name as JSON: numbers, but words of more than 64 bits as text.
-fn named(outputs: &[(&str, Option<Vec<String>>)]) -> Value {
+/// An output to print: its name, its shape, and its values if they are known here.
+struct Printed {
+    name: String,
+    sides: Vec<usize>,
+    values: Option<Vec<String>>,
+}
+
+/// The outputs by name as JSON, row by row: numbers, but words of more than 64 bits as text.
+fn named(outputs: &[Printed]) -> Value {
     let value = |text: &String| match text.parse::<i128>() {
         Ok(number) => i64::try_from(number).map_or_else(|_| json!(number as u64), |number| json!(number)),
         Err(_) => json!(text),
@@ -148,14 +175,29 @@ fn named(outputs: &[(&str, Option<Vec<String>>)]) -> Value {
     let list = |values: &Option<Vec<String>>| {
         values.as_ref().map(|values| values.iter().map(value).collect::<Vec<Value>>())
     };
-    let member = |(name, values): &(&str, Option<Vec<String>>)| ((*name).to_owned(), json!(list(values)));
+    let member = |output: &Printed| (output.name.clone(), json!(list(&output.values)));
     Value::Object(outputs.iter().map(member).collect::<Map<String, Value>>())
 }
 
-fn text(outputs: &[(&str, Option<Vec<String>>)]) -> String {
-    let known = outputs.iter().filter_map(|(name, values)| Some((name, values.as_ref()?)));
-    let lines: Vec<String> = known.map(|(name, values)| format!("{name} = {}", values.join(" "))).collect();
+fn text(outputs: &[Printed]) -> String {
+    let known = outputs.iter().filter_map(|output| Some((output, output.values.as_ref()?)));
+    let lines: Vec<String> =
+        known.map(|(output, values)| format!("{} ={}", output.name, table(&output.sides, values))).collect();
     if lines.is_empty() { "done; the outputs went to other parties".to_owned() } else { lines.join("\n") }
+}
+
+/// Values behind the name of an output: in its line, or, from two sides on, as matrices below it, with a line
+/// for each row and an empty line between two matrices.
+fn table(sides: &[usize], values: &[String]) -> String {
+    let &[.., rows, columns] = sides else { return format!(" {}", values.join(" ")) };
+    let width = values.iter().map(String::len).max().unwrap_or(0);
+    let row = |row: &[String]| {
+        let cells: Vec<String> = row.iter().map(|value| format!("{value:>width$}")).collect();
+        format!("\n  {}", cells.join("  "))
+    };
+    let matrix = |matrix: &[String]| matrix.chunks(columns.max(1)).map(row).collect::<String>();
+    let matrices: Vec<String> = values.chunks((rows * columns).max(1)).map(matrix).collect();
+    matrices.join("\n")
 }
 
 /// Run a program among parties.
@@ -181,8 +223,12 @@ pub fn among(
         None => local(&options, &this_program()?, &context.cleanup)?,
     };
     caution(engine, options.settings.security);
-    let outputs: Vec<(&str, Option<Vec<String>>)> =
-        report.outputs.iter().map(|output| (output.name.as_str(), output.values.clone())).collect();
+    let of = |output: &LearnedOutput| Printed {
+        name: output.name.clone(),
+        sides: output.shape.clone(),
+        values: output.values.clone(),
+    };
+    let outputs: Vec<Printed> = report.outputs.iter().map(of).collect();
     Ok(CommandOutput::new(text(&outputs), to_json(&options, me, &report, named(&outputs))))
 }
 

@@ -54,7 +54,7 @@ const fn program(what: &'static [&'static str], bench: &'static [&'static str]) 
 fn files_of_program() -> Vec<(&'static str, String)> {
     let count = 4 * REPEATED;
     let text = format!(
-        "divisi program 1\ninput x 1 num {count}\ninput y 2 num {count}\np = mul x y\nl = lt p 100\n\
+        "divisi program 1\ninput x 1 num {count} in -9..300\ninput y 2 num {count} below 100\np = mul x y\nl = lt p 100\n\
          s = select l p y\nt = sum s\noutput t 1,2,3\n"
     );
     let repeated = |four: &str| [four; REPEATED].join(",");

@@ -35,7 +35,7 @@ const COMMANDS: &[&str] = &[
     "prep drop stock --yes",
 ];
 
-const DOUBLE: &str = "divisi program 1\ninput x 1 num 1\ny = add x x\noutput y 1\n";
+const DOUBLE: &str = "divisi program 1\ninput x 1 num 1 in 0..9\ny = add x x\noutput y 1\n";
 const KAT: &str = r#"{"algorithm": "AES-GCM", "numberOfTests": 1, "testGroups": [{"type": "AeadTest", "keySize": 128,
 "ivSize": 96, "tagSize": 128, "tests": [{"tcId": 1, "comment": "", "flags": [],
 "key": "000102030405060708090a0b0c0d0e0f",

@@ -35,7 +35,7 @@ fn programs(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     separate::mesh(dir.path(), 2);
     for (name, last) in files {
-        let inputs = "input x 1 num 3\ninput y 2 num 3\np = mul x y";
+        let inputs = "input x 1 num 3 in -99..99\ninput y 2 num 3 in -99..99\np = mul x y";
         let text = format!("divisi program 1\n{inputs}\n{last}\noutput s 2\noutput p 1\n");
         std::fs::write(dir.path().join(name), text).unwrap();
     }
@@ -180,7 +180,7 @@ fn memory_of_a_party_is_bounded_among_sixteen() {
 fn what_transfers_nothing_makes_no_base_ots() {
     let dir = tempfile::tempdir().unwrap();
     let files = [
-        ("sums.txt", "divisi program 1\ninput x 1 num 3\ns = sum x\noutput s 2\n".to_owned()),
+        ("sums.txt", "divisi program 1\ninput x 1 num 3 in 0..9\ns = sum x\noutput s 2\n".to_owned()),
         (
             "bits.txt",
             "divisi program 1\ninput x 1 bits 1 3\ny = circuit and.txt x x\noutput y 2\n".to_owned(),

@@ -181,7 +181,7 @@ fn names_of_circuits_and_programs_need_not_be_unicode() {
     assert!(json["circuit"].as_str().unwrap().ends_with("circuit\u{fffd}"));
     run(&[&"bench", &"circuit", &"--circuit", &circuit, &"--count", &"1", &"--reps", &"1"]);
     let (program, numbers) = (at("program"), at("numbers"));
-    let text = "divisi program 1\ninput a 1 num\nb = add a a\noutput b 1\n";
+    let text = "divisi program 1\ninput a 1 num in 0..9\nb = add a a\noutput b 1\n";
     std::fs::write(&program, text).unwrap();
     std::fs::write(&numbers, "5").unwrap();
     run(&[&"program", &"info", &program]);

@@ -14,7 +14,7 @@
 use crate::plain::Entries;
 use crate::program::{BOUND, LARGEST, ProgramError, Script, Value, ValueKind};
 use crate::shape::Shape;
-use crate::valid::{Draw, InputRange};
+use crate::valid::Draw;
 
 /// The side of an image in points.
 pub const SIDE: usize = 28;
@@ -34,17 +34,9 @@ pub const WIDTHS: [usize; 3] = [8, 12, 12];
 const SHIFTS: [u32; 3] = [6, 9, 12];
 
 /// The ranges of the inputs. Whether sums are small enough depends on the whole network: see [`check`].
-pub(super) const RANGES: &[InputRange] = &[
-    ("image", 0, BRIGHTEST),
-    ("weights1", -128, 127),
-    ("biases1", -(1 << 29), 1 << 29),
-    ("weights2", -128, 127),
-    ("biases2", -(1 << 29), 1 << 29),
-    ("weights3", -128, 127),
-    ("biases3", -(1 << 29), 1 << 29),
-    ("weights4", -128, 127),
-    ("biases4", -(1 << 29), 1 << 29),
-];
+const POINTS: [i64; 2] = [0, BRIGHTEST];
+const WEIGHT: [i64; 2] = [-128, 127];
+const BIAS: [i64; 2] = [-(1 << 29), 1 << 29];
 
 /// The weights that data/digits.py made, and the test digits that it did not train with (data/README.md).
 const WEIGHTS: &[u8] = include_bytes!("../../data/digits.weights");
@@ -198,12 +190,13 @@ pub fn script(owner: u8, reader: u8) -> Result<Script, ProgramError> {
 /// If a party is 0, or a shift is more than 30 bits.
 pub fn with_shifts(owner: u8, reader: u8, shifts: [u32; 3]) -> Result<Script, ProgramError> {
     let mut program = Script::new();
-    let image = program.input("image", reader, ValueKind::Num, shape(&[SIDE * SIDE])?)?;
+    let image = program.input_in("image", reader, ValueKind::Num, shape(&[SIDE * SIDE])?, POINTS)?;
     let mut layers = Vec::with_capacity(LAYERS.len());
     for (i, [into, out]) in LAYERS.into_iter().enumerate() {
-        let weights =
-            program.input(&format!("weights{}", i + 1), owner, ValueKind::Num, shape(&[into, out])?)?;
-        let biases = program.input(&format!("biases{}", i + 1), owner, ValueKind::Num, shape(&[1, out])?)?;
+        let mut input = |name: &str, sides: [usize; 2], range| {
+            program.input_in(&format!("{name}{}", i + 1), owner, ValueKind::Num, shape(&sides)?, range)
+        };
+        let (weights, biases) = (input("weights", [into, out], WEIGHT)?, input("biases", [1, out], BIAS)?);
         layers.push([weights, biases]);
     }
     let [first, second, third, last] = layers.try_into().map_err(|_| ProgramError::from("four layers"))?;

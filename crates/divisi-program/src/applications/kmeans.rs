@@ -3,7 +3,7 @@
 //! points, rounded down. A centre without points stays. Nobody learns which point belongs to which centre.
 
 use crate::plain::Entries;
-use crate::program::{ProgramError, Script, ValueKind};
+use crate::program::{BOUND, ProgramError, Script, ValueKind};
 use crate::shape::Shape;
 
 /// Fisher's iris plants, as in scikit-learn (data/README.md).
@@ -19,11 +19,21 @@ fn shape(sides: &[usize]) -> Result<Shape, ProgramError> {
     Shape::new(sides).ok_or_else(|| "too many points or centres, or none: give other numbers".into())
 }
 
+/// The largest coordinate, for this number of points and of coordinates each: the squares of `features`
+/// differences are added, and the coordinates of all points.
+#[must_use]
+pub fn largest(points: usize, features: usize) -> i64 {
+    let most = BOUND.unsigned_abs() - 1;
+    let square = most / (features as u64).max(1);
+    (square.isqrt() / 2).min(most / (points as u64).max(1)).cast_signed()
+}
+
 /// K-means with `centres` centres. Party i has `rows[i - 1]` points of `features` coordinates each; the first
 /// party chooses the initial centres. Inputs: `start`, then `points1` and so on. All parties learn `centres`,
 /// and `sizes`: how many points each centre had in the last step.
 ///
-/// Squared distances, and sums of a coordinate, must stay below 2^30.
+/// Coordinates have the largest range in which squared distances, and sums of a coordinate, stay below 2^30
+/// ([`largest`]).
 ///
 /// # Errors
 /// If there are more than 255 parties or none, or if shapes are too large.
@@ -31,16 +41,19 @@ pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> 
     let mut program = Script::new();
     let parties = (1..=rows.len()).map(u8::try_from).collect::<Result<Vec<u8>, _>>();
     let parties = parties.map_err(|_| ProgramError::from("points of more than 255 parties"))?;
-    let start = program.input("start", 1, ValueKind::Num, shape(&[centres, features])?)?;
+    let size = largest(rows.iter().sum(), features);
+    let range = [-size, size];
+    let start = program.input_in("start", 1, ValueKind::Num, shape(&[centres, features])?, range)?;
     let mut blocks = Vec::with_capacity(rows.len());
     for (party, rows) in parties.iter().zip(rows) {
         let whole = shape(&[*rows, features])?;
-        blocks.push((*rows, program.input(&format!("points{party}"), *party, ValueKind::Num, whole)?));
+        let name = format!("points{party}");
+        blocks.push((*rows, program.input_in(&name, *party, ValueKind::Num, whole, range)?));
     }
     let numbers: Vec<i64> = (0..centres as i64).collect();
     let numbers = program.constant(shape(&[1, centres])?, &numbers)?;
     let (mut at, mut sizes) = (start, None);
-    for _ in 0..steps {
+    for step in 0..steps {
         let each = program.reshape(&at, shape(&[1, centres, features])?)?;
         let mut found = None;
         for (rows, points) in &blocks {
@@ -72,6 +85,9 @@ pub fn script(rows: &[usize], features: usize, centres: usize, steps: usize) -> 
         let divisor = program.reshape(&divisor, shape(&[centres, 1])?)?;
         let empty = program.reshape(&empty, shape(&[centres, 1])?)?;
         let mean = program.div(&sums, &divisor)?;
+        // it lies between the coordinates of the centre's points
+        program.name(&mean, &format!("mean{}", step + 1));
+        program.assume(&mean, range)?;
         at = program.select(&empty, &at, &mean)?;
         sizes = Some(counts);
     }

@@ -1,7 +1,7 @@
 //! The applications whose cost GYKW estimates in section 8.5 (Tables 4 and 6), by name, with inputs and
 //! outputs. Semi-honest, like every run of a program.
 //!
-//! Each has the ranges of the inputs for which it is right ([`Application::ranges`]).
+//! Each declares ranges of its inputs, for which it is right.
 //!
 //! | name | what | inputs |
 //! |---|---|---|
@@ -22,10 +22,9 @@ pub mod kmeans;
 pub mod table6;
 
 use crate::plain::Entries;
-use crate::program::LARGEST;
 use crate::program::{ProgramError, Script};
 use crate::text;
-use crate::valid::{self, Draw, InputRange};
+use crate::valid::{self, Draw};
 
 /// An application.
 #[derive(Clone, Copy)]
@@ -34,31 +33,18 @@ pub struct Application {
     pub name: &'static str,
     /// What it computes, in a few words.
     pub about: &'static str,
-    /// The range of each input of numbers, and of bits that become numbers. With inputs in their ranges no
-    /// statement is computed wrongly, and nothing is reduced modulo p.
-    pub ranges: &'static [InputRange],
     script: fn(&str) -> Result<Script, ProgramError>,
     inputs: Option<fn(Draw<'_>) -> Result<Vec<Entries>, ProgramError>>,
-    /// What a party's own inputs must fulfil beside their ranges.
+    /// What a party's own inputs must fulfil beside the ranges that the program declares.
     check: Option<fn(&[Option<Entries>]) -> Result<(), ProgramError>>,
 }
 
 /// All applications in the order of the paper's Table 4; then the programs with the counts of its Table 6.
 pub const ALL: [Application; 10] = [
-    // four squares of differences: 4 (2 * 8191)^2 < 2^30
-    of_text(
-        "biomatch",
-        "the nearest of 256 records",
-        &[("query", -COORDINATE, COORDINATE), ("base", -COORDINATE, COORDINATE)],
-    ),
+    of_text("biomatch", "the nearest of 256 records"),
     Application {
         name: "kmeans",
         about: "three groups of 150 iris plants",
-        ranges: &[
-            ("start", -COORDINATE, COORDINATE),
-            ("points1", -COORDINATE, COORDINATE),
-            ("points2", -COORDINATE, COORDINATE),
-        ],
         check: None,
         script: |_| kmeans::iris(&[75, 75]),
         inputs: Some(|_| kmeans::iris_inputs(&[75, 75])),
@@ -66,22 +52,12 @@ pub const ALL: [Application; 10] = [
     Application {
         name: "mnist",
         about: "a handwritten digit by a secret network",
-        ranges: digits::RANGES,
         check: Some(digits::check),
         script: |_| digits::script(1, 2),
         inputs: Some(digits::inputs),
     },
-    of_text(
-        "gauss",
-        "the density of a normal distribution",
-        &[
-            ("x", 1 - (1 << 20), (1 << 20) - 1),
-            ("mean", 1 - (1 << 20), (1 << 20) - 1),
-            ("deviation", 1, (1 << 20) - 1),
-        ],
-    ),
-    // 200 squares of differences from the mean: at most 200 (1999^2 + 1) < 2^30
-    of_text("merge-db", "mean and variance of two tables", &[("left", -1999, 1999), ("right", -1999, 1999)]),
+    of_text("gauss", "the density of a normal distribution"),
+    of_text("merge-db", "mean and variance of two tables"),
     of_counts("table4-biomatch"),
     of_counts("table4-kmeans"),
     of_counts("table4-mnist"),
@@ -89,21 +65,19 @@ pub const ALL: [Application; 10] = [
     of_counts("table4-merge-db"),
 ];
 
-/// The largest coordinate of which four differences can be squared, added and compared.
-const COORDINATE: i64 = (1 << 13) - 1;
-
-const fn of_text(name: &'static str, about: &'static str, ranges: &'static [InputRange]) -> Application {
-    Application { name, about, ranges, script: written, inputs: None, check: None }
+const fn of_text(name: &'static str, about: &'static str) -> Application {
+    Application { name, about, script: written, inputs: None, check: None }
 }
 
 const fn of_counts(name: &'static str) -> Application {
-    let about = "operations counted in Table 6";
-    Application { name, about, ranges: COUNTED, script: table6::script, inputs: None, check: None }
+    Application {
+        name,
+        about: "operations counted in Table 6",
+        script: table6::script,
+        inputs: None,
+        check: None,
+    }
 }
-
-/// The ranges of [`table6`]: products, and numbers of bits, are not reduced modulo p.
-const COUNTED: &[InputRange] =
-    &[("x", -(1 << 15), 1 << 15), ("y", -(1 << 15), 1 << 15), ("word", 0, LARGEST), ("whole", 0, LARGEST)];
 
 /// The application with this name.
 #[must_use]
@@ -143,26 +117,16 @@ impl Application {
     pub fn inputs(&self, draw: Draw<'_>) -> Result<Vec<Entries>, ProgramError> {
         match self.inputs {
             Some(inputs) => inputs(draw),
-            None => Ok(valid::random_in(&self.script()?, self.ranges, draw)),
+            None => Ok(valid::random_in(&self.script()?, draw)),
         }
     }
 
-    /// The range of an input, if it has one: the smallest and the largest number.
-    #[must_use]
-    pub fn range(&self, input: &str) -> Option<InputRange> {
-        self.ranges.iter().copied().find(|(name, ..)| *name == input)
-    }
-
-    /// Check that inputs are those for which the program is right; `None` stands for those of other parties.
+    /// Check what a party's own inputs must fulfil beside their ranges; `None` stands for those of other
+    /// parties.
     ///
     /// # Errors
-    /// A sentence that names the input and its range.
-    pub fn check(&self, script: &Script, inputs: &[Option<Entries>]) -> Result<(), ProgramError> {
-        for (input, entries) in script.inputs().iter().zip(inputs) {
-            if let (Some(range), Some(entries)) = (self.range(&input.name), entries) {
-                valid::in_range(range, entries)?;
-            }
-        }
+    /// A sentence that says what is wrong with them.
+    pub fn check(&self, inputs: &[Option<Entries>]) -> Result<(), ProgramError> {
         self.check.map_or(Ok(()), |check| check(inputs))
     }
 }
@@ -171,7 +135,7 @@ impl Application {
 mod tests {
     use super::*;
     use crate::program::ValueKind;
-    use crate::{lower, plain};
+    use crate::{Interval, lower, plain};
 
     /// Every application has a valid program, and its inputs fit.
     #[test]
@@ -185,11 +149,9 @@ mod tests {
             let script = application.script().unwrap();
             let inputs = application.inputs(&mut draw).unwrap();
             let some: Vec<Option<Entries>> = inputs.iter().cloned().map(Some).collect();
-            application.check(&script, &some).unwrap();
-            let names: Vec<&str> = script.inputs().iter().map(|input| input.name.as_str()).collect();
-            assert!(application.ranges.iter().all(|(name, ..)| names.contains(name)), "{}", application.name);
+            application.check(&some).unwrap();
             for input in script.inputs().iter().filter(|input| input.value.kind() == ValueKind::Num) {
-                assert!(application.range(&input.name).is_some(), "{} {}", application.name, input.name);
+                assert!(input.range.is_some(), "{} {}", application.name, input.name);
             }
             // the two largest are only evaluated among parties
             if !application.name.contains("mnist") {
@@ -203,8 +165,8 @@ mod tests {
         assert!(named("chess").is_none());
     }
 
-    /// At the ends of all ranges, in every mixture of the signs that makes differences largest, programs are
-    /// right; one step beyond they are refused.
+    /// At the ends of all ranges, in every mixture of the signs that makes differences largest, all is so
+    /// that programs assume.
     #[test]
     fn ranges_hold_at_their_ends() {
         for application in ALL.iter().filter(|application| !application.name.contains("mnist")) {
@@ -220,7 +182,8 @@ mod tests {
                     _ => high,
                 };
                 let all = script.inputs().iter().enumerate().map(|(i, input)| {
-                    let (_, low, high) = application.range(&input.name).unwrap_or(("", 0, 1));
+                    let bounds = input.range.unwrap_or(Interval::of_bits(1));
+                    let [low, high] = [bounds.low(), bounds.high()].map(|x| i64::try_from(x).unwrap());
                     let entries = 0..input.value.shape().entries();
                     match input.value.kind() {
                         ValueKind::Num => {
@@ -246,18 +209,16 @@ mod tests {
     /// Salaries of 30,000 to 90,000 are refused, and so is any number beyond a range.
     #[test]
     fn inputs_beyond_a_range_are_refused() {
-        let merge = named("merge-db").unwrap();
-        let script = merge.script().unwrap();
-        let table = |x: i64| Some(Entries::Num((0..100).map(|i| if i == 41 { x } else { 0 }).collect()));
+        let merge = named("merge-db").unwrap().script().unwrap();
+        let table = |x: i64| Entries::Num((0..100).map(|i| if i == 41 { x } else { 0 }).collect());
         for (x, fits) in [(1999, true), (-1999, true), (2000, false), (-2000, false), (30_000, false)] {
-            for inputs in [[table(x), None], [None, table(x)]] {
-                assert_eq!(merge.check(&script, &inputs).is_ok(), fits, "{x}");
+            for input in merge.inputs() {
+                assert_eq!(valid::in_range(&merge, input, &table(x)).is_ok(), fits, "{x}");
             }
         }
-        let error = merge.check(&script, &[None, table(2000)]).unwrap_err();
+        let error = valid::in_range(&merge, &merge.inputs()[1], &table(2000)).unwrap_err();
         assert!(error.starts_with("value 42 of the input right is not from -1999 to 1999"), "{error}");
-        let gauss = named("gauss").unwrap();
-        let zero = [None, None, Some(Entries::Num(vec![0]))];
-        assert!(gauss.check(&gauss.script().unwrap(), &zero).is_err());
+        let gauss = named("gauss").unwrap().script().unwrap();
+        assert!(valid::in_range(&gauss, &gauss.inputs()[2], &Entries::Num(vec![0])).is_err());
     }
 }

@@ -5,7 +5,7 @@
 //! numbers of both parties. B2A takes words of 32 bits, A2B makes words of 32 bits. Party 1 learns the
 //! results.
 
-use crate::program::{ProgramError, Script};
+use crate::program::{LARGEST, ProgramError, Script};
 use crate::text;
 use std::fmt::Write;
 
@@ -68,10 +68,23 @@ pub fn counted(row: &Row) -> String {
             let _ = writeln!(text, "{both} = and {left} {right}\noutput {both} 1");
         }
     }
-    let _ = writeln!(text, "input x 1 num {0}\ninput y 2 num {0}", row.products);
+    let _ = writeln!(
+        text,
+        "input x 1 num {0} in -{1}..{1}\ninput y 2 num {0} in -{1}..{1}",
+        row.products,
+        1 << 15
+    );
     let _ = writeln!(text, "product = mul x y\noutput product 1");
-    let _ = writeln!(text, "input word 1 bits 32 {}\nnumber = num word\noutput number 1", row.b2a);
-    let _ = writeln!(text, "input whole 2 num {}\napart = bits whole 32\noutput apart 1", row.a2b);
+    let _ = writeln!(
+        text,
+        "input word 1 bits 32 {} in 0..{LARGEST}\nnumber = num word\noutput number 1",
+        row.b2a
+    );
+    let _ = writeln!(
+        text,
+        "input whole 2 num {} in 0..{LARGEST}\napart = bits whole 32\noutput apart 1",
+        row.a2b
+    );
     text
 }
 

@@ -87,8 +87,11 @@ impl Lower<'_> {
     }
 
     /// Whether x and y are compared as words, which is cheaper if they have offset words already, or if other
-    /// statements need these, too.
+    /// statements need these, too. Words it must be if their difference can be too large for one.
     pub(super) fn as_words(&mut self, statement: &Statement, x: Id, y: Id) -> bool {
+        if statement.results.iter().any(|result| self.program.far.contains(result)) {
+            return true;
+        }
         let args = &statement.args;
         let mut is = |id: Id, i: usize| {
             let has = self.known_offset(id).is_some();

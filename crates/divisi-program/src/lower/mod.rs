@@ -7,6 +7,8 @@
 
 mod bits;
 mod node_key;
+mod pieces;
+mod tables;
 
 use crate::code::Code;
 use crate::node::{self, Id, NOWHERE, Node, Sized};
@@ -15,7 +17,6 @@ use crate::shape::Shape;
 use crate::words::{self, Word};
 use divisi_circuit::Program as Circuit;
 use divisi_field::zp::{Modulus, P32};
-use divisi_mpgc::Wiring;
 use node_key::NodeKey;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -214,15 +215,21 @@ impl Lower<'_> {
             ValueKind::Bits(width) => width,
         };
         let id = match &statement.op {
-            Action::Input => return Some(()),
+            Action::Input | Action::Assume(_) => return Some(()),
             Action::Constant(Constant::Num(numbers)) => self.constant(numbers),
-            Action::Constant(Constant::Bits(bits)) => self.same(bits.clone(), 1),
+            Action::Constant(Constant::Bits(words)) => self.words(words),
+            Action::Slice(_) | Action::Concat | Action::Widen => self.pieces(statement, &shape, width)?,
+            Action::Popcount => {
+                let x = self.values[statement.args[0]]?;
+                self.run(Word::Count, self.width(x), vec![x])
+            }
             Action::Add | Action::Sub | Action::Mul | Action::Xor | Action::And | Action::Or => {
                 let (x, y) = (self.wide(statement, 0, &shape)?, self.wide(statement, 1, &shape)?);
                 match (&statement.op, is_num) {
                     (Action::Add, true) => self.number(Node::Add(x, y), lanes),
                     (Action::Sub, true) => self.sub(x, y),
-                    (Action::Mul, _) => self.product(x, y),
+                    (Action::Mul, true) => self.product(x, y),
+                    (Action::Mul, false) => self.run(Word::Multiply, width, vec![x, y]),
                     (Action::Add, false) => self.run(Word::Add, width, vec![x, y]),
                     (Action::Sub, false) => self.run(Word::Sub, width, vec![x, y]),
                     (Action::And, _) => self.run(Word::And, width, vec![x, y]),
@@ -241,7 +248,12 @@ impl Lower<'_> {
             }
             Action::Sum => {
                 let x = self.values[statement.args[0]]?;
-                self.number(Node::SumRows(x, self.lanes(x) / lanes), lanes)
+                let side = self.lanes(x) / lanes;
+                if is_num {
+                    self.number(Node::SumRows(x, side), lanes)
+                } else {
+                    self.sum_words(x, lanes, side)
+                }
             }
             Action::MatMul => self.matrices(statement)?,
             Action::Min | Action::Max => return self.extreme(statement, matches!(statement.op, Action::Max)),
@@ -342,56 +354,5 @@ impl Lower<'_> {
                 Some(self.run(Word::Choose, width, vec![c, x, y]))
             }
         }
-    }
-
-    fn look_up(&mut self, statement: &Statement) -> Option<Id> {
-        let [table, index] = [0, 1].map(|i| self.program.value(statement.args[i]));
-        let (entries, tables) = (table.shape().last(), table.shape().entries() / table.shape().last());
-        let whole = entries.next_power_of_two();
-        let places = whole.ilog2() as usize;
-        let (table, at) = (self.values[table.id]?, self.values[index.id]?);
-        let lanes = self.lanes(at);
-        let word = match self.width(at) {
-            0 => {
-                let word = self.offset(at);
-                self.slice(word, 0..places)
-            }
-            width if width < places => {
-                let zero = self.same(vec![false], lanes);
-                let bits = (0..width).map(|i| (at, i)).chain((width..places).map(|_| (zero, 0)));
-                self.pick(bits.collect())
-            }
-            _ => at,
-        };
-        if tables == 1
-            && let Some(numbers) = self.constants.get(&table)
-        {
-            let mut table: Vec<u64> = numbers.iter().map(|x| self.p.of_signed(*x)).collect();
-            table.resize(whole, 0);
-            return Some(self.number(Node::LookUp { table: Arc::new(table), index: word }, lanes));
-        }
-        let from = |lane: usize| if tables == 1 { 0 } else { lane * entries };
-        let all = (0..lanes).flat_map(|lane| (0..whole).map(move |at| (lane, at)));
-        let places = all.map(|(lane, at)| if at < entries { from(lane) + at } else { NOWHERE }).collect();
-        let tables = self.gather(table, places);
-        Some(self.number(Node::LookUpPrivate { tables, index: word }, lanes))
-    }
-
-    fn any(&mut self, statement: &Statement, circuit: &Arc<Circuit>, shape: &Shape) -> Option<()> {
-        let args =
-            (0..statement.args.len()).map(|i| self.wide(statement, i, shape)).collect::<Option<Vec<Id>>>()?;
-        let node = if matches!(statement.op, Action::Garbled(_)) {
-            Node::Garbled(Arc::new(Wiring::new(circuit)), args)
-        } else {
-            Node::Run(Arc::clone(circuit), args)
-        };
-        let all = self.word(node, shape.entries(), circuit.output_bits());
-        let mut first = 0;
-        for (result, width) in statement.results.iter().zip(circuit.outputs()) {
-            let id = self.slice(all, first..first + width);
-            self.give(*result, id);
-            first += width;
-        }
-        Some(())
     }
 }

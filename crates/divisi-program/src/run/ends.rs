@@ -3,8 +3,9 @@
 use super::{Held, NODE, Run, unfit};
 use crate::node::Id;
 use crate::plain::Entries;
-use crate::program::ValueKind;
+use crate::program::{Input, Script, ValueKind};
 use crate::purposes;
+use crate::valid::in_range;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use divisi_field::zp::Modulus;
@@ -25,6 +26,7 @@ impl Run<'_> {
         let owner = owner.ok_or_else(|| session.misuse(INPUT, Misuse::PartyUnknown))?;
         let mut shares = WipedVec::zeros(lanes);
         if owner == session.me() {
+            within(session, self.program, input, own.get(place))?;
             match own.get(place) {
                 Some(Some(Entries::Num(numbers))) if numbers.len() == lanes => {
                     shares.iter_mut().zip(numbers).for_each(|(share, x)| *share = plain.of_signed(*x));
@@ -50,6 +52,7 @@ impl Run<'_> {
         let owner = owner.ok_or_else(|| session.misuse(INPUT, Misuse::PartyUnknown))?;
         let mut values = None;
         if owner == session.me() {
+            within(session, self.program, input, own.get(place))?;
             match own.get(place) {
                 Some(Some(Entries::Bits(bits)))
                     if bits.len() == lanes && bits.iter().all(|b| b.len() == width) =>
@@ -132,6 +135,21 @@ impl Run<'_> {
 enum SentOutputs {
     Numbers(SentNumbers),
     Bits(SentBits),
+}
+
+/// Checks that an input of this party is in its range before it is shared.
+fn within(
+    session: &Session,
+    program: &Script,
+    input: &Input,
+    entries: Option<&Option<Entries>>,
+) -> Result<(), Abort> {
+    match entries {
+        Some(Some(entries)) if in_range(program, input, entries).is_err() => {
+            Err(session.misuse(INPUT, Misuse::OutOfRange))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Uniform numbers that only this party and one peer know, to mask an input. The residue of 128 random bits

@@ -1,5 +1,6 @@
 //! Circuits as statements of a program: level by level, or garbled ahead.
 
+use crate::interval::Interval;
 use crate::program::{Action, Arg, ProgramError, Script, Statement, Value, ValueKind, right_width};
 use crate::shape::Shape;
 use divisi_circuit::Program as Circuit;
@@ -52,7 +53,7 @@ impl Script {
         let results: Vec<Value> = circuit
             .outputs()
             .iter()
-            .map(|width| self.fresh(ValueKind::Bits(*width), shape.clone()))
+            .map(|width| self.fresh(ValueKind::Bits(*width), shape.clone(), Interval::of_bits(*width)))
             .collect();
         self.statements.push(Statement { op, args: values, results: results.iter().map(|v| v.id).collect() });
         Ok(results)

@@ -4,17 +4,19 @@ use divisi_circuit::{Build, Gates};
 use divisi_program::applications::digits::{LAYERS, Network, read_idx, read_idx_labels};
 use divisi_program::entries::{decode, encode};
 use divisi_program::plain::{Entries, evaluate};
-use divisi_program::{Value, ValueKind, lower, text};
+use divisi_program::{Value, ValueKind, lower, text, valid};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-const PROGRAMS: [&str; 3] = [
-    "divisi program 1\ninput x 1 num 2x3\ninput y 2 num 1x3\ns = sub x y\nbest at = min s\nl = lt best 7\n\
-     c = select l at -1\noutput c 1,2\n",
-    "divisi program 1\ninput x 1 bits 4 3\ny = circuit and x 9\nz = or y x # bits\nn = num z\nq = div n 3\n\
+const PROGRAMS: [&str; 4] = [
+    "divisi program 1\ninput x 1 num 2x3 in -9..9\ninput y 2 num 1x3 below 0x10\ns = sub x y\nbest at = min s\nl = lt best 7\n\
+     c = select l at -1\nassume c in -1..1\noutput c 1,2\n",
+    "divisi program 1\ninput x 1 bits 4 3 in 1..9\ny = circuit and x 9\nz = or y x # bits\nn = num z\nq = div n 3\n\
      h = shift q -1\nb = bits h 3\nt = const 8 1 2 3 4 5 6 7 8\nu = lookup t b\noutput u 3\noutput z 1\n",
-    "divisi program 1\ninput x 2 num 2x2\ny = matmul x x\nz = reshape y 4\ng = gather z 3 0 3\nm = mul g g\n\
+    "divisi program 1\ninput x 2 num 2x2 in -9..50\ny = matmul x x\nz = reshape y 4\ng = gather z 3 0 3\nm = mul g g\n\
      n = neg m\nw = sum n\ne = eq w 0\nf = not e\nk = xor e f\na = and k f\no = max g\np = le o 5\noutput p 1\noutput a 2\n",
+    "divisi program 1\ninput x 1 bits 90 2x3\nk = const bits 90 1x3 7 0x123456789abcdef012345 9\ny = mul x k\n\
+     s = sum y\nc = popcount s\nw = widen c 9\na = concat w c\nb = slice a 3 8\nn = num b\nm = mul n n\noutput m 1\noutput s 2\n",
 ];
 
 /// A text that is accepted becomes nodes, and is evaluated, or the evaluation says why not.
@@ -44,15 +46,27 @@ fn random_programs() {
         }
         let code = lower(&program).ok_or("what is taken does not become nodes")?;
         let _ = code.cost();
+        // nothing that is accepted is reduced modulo p, for inputs in their ranges
+        let mut seed = bytes.len() as u64;
+        let mut draw = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 16) % below.max(1)
+        };
+        let inputs = valid::random_in(&program, &mut draw);
+        match valid::evaluate(&program, &inputs) {
+            Err(error) if !error.contains("as is assumed here") => return Err(error),
+            _ => (),
+        }
+        // others are computed with, too
         let entries = |kind: ValueKind, entries: usize| match kind {
             ValueKind::Num => Entries::Num(vec![3; entries]),
             ValueKind::Bits(width) => Entries::Bits(vec![vec![true; width]; entries]),
         };
-        let inputs: Vec<Entries> = program
+        let inputs = program
             .inputs()
             .iter()
             .map(|input| entries(input.value.kind(), input.value.shape().entries()))
-            .collect();
+            .collect::<Vec<Entries>>();
         let _ = evaluate(&program, &inputs);
         Ok(true)
     });

@@ -2,9 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod applications;
+mod exact;
 mod fuzz;
 mod nets;
 mod parties;
 mod random;
+mod ranges;
 mod settings;
 mod statements;
+mod words;

@@ -2,8 +2,8 @@
 
 use crate::parties::compare;
 use divisi_circuit::{Build, Gates, Program as Circuit};
-use divisi_program::plain::{self, Entries};
-use divisi_program::{Script, Shape, Value, ValueKind};
+use divisi_program::plain::Entries;
+use divisi_program::{Script, Shape, Value, ValueKind, valid};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::sync::Arc;
@@ -50,7 +50,12 @@ fn program(choices: &[u32], parties: u8) -> (Script, Vec<Entries>) {
             ),
         });
         let owner = 1 + next.below(usize::from(parties)) as u8;
-        values.push(program.input(&format!("input{i}"), owner, kind, shape).unwrap());
+        let name = format!("input{i}");
+        values.push(if kind == ValueKind::Num {
+            program.input_in(&name, owner, kind, shape, [-SMALL, SMALL]).unwrap()
+        } else {
+            program.input(&name, owner, kind, shape).unwrap()
+        });
     }
     let table = program.constant("8".parse().unwrap(), &[3, -1, 4, 1, -5, 9, -2, 6]).unwrap();
     let circuit = half_adder();
@@ -70,7 +75,7 @@ fn program(choices: &[u32], parties: u8) -> (Script, Vec<Entries>) {
             program.num(&low)
         };
         let one = |value: Value| vec![value];
-        let tried = match next.below(27) {
+        let tried = match next.below(33) {
             0 => program.add(&x, &y).and_then(|z| small(&mut program, z)).map(one),
             1 => program.sub(&x, &y).and_then(|z| small(&mut program, z)).map(one),
             2 => program.neg(&x).map(one),
@@ -97,6 +102,12 @@ fn program(choices: &[u32], parties: u8) -> (Script, Vec<Entries>) {
             23 => program.lt(&w, &v).map(one),
             25 => program.garbled(&circuit, &[(&c).into(), (&d).into()]),
             24 => program.add(&w, &v).map(one),
+            26 => program.mul(&w, &v).map(one),
+            27 => program.sum(&w).map(one),
+            28 => program.popcount(&w).map(one),
+            29 => program.concat(&[&w, &v]).map(one),
+            30 => program.slice(&w, 1, next.below(5)).map(one),
+            31 => program.widen(&w, 6).map(one),
             _ => program.shift(&w, next.below(5) as i64 - 2).map(one),
         };
         // a statement whose shapes or widths do not fit adds nothing
@@ -119,7 +130,7 @@ fn random_programs_are_right() {
     runner
         .run(&(choices, parties), |(choices, parties)| {
             let (program, inputs) = program(&choices, parties);
-            prop_assert!(plain::evaluate(&program, &inputs).is_ok());
+            prop_assert_eq!(valid::evaluate(&program, &inputs).map(drop), Ok(()));
             compare(usize::from(parties), &program, &inputs);
             Ok(())
         })

@@ -41,13 +41,11 @@ fn online(counts: &[Counts]) -> usize {
     counts.iter().map(|counts| counts.phases["online"].rounds as usize).max().unwrap()
 }
 
-const EDGE: [i64; 8] = [0, 1, -1, 5, -7, (1 << 30) - 1, 1 - (1 << 30), 1 << 20];
-
 #[test]
 fn statements_on_numbers() {
     let program = read(
-        "input x 1 num 8\n\
-         input y 2 num 8\n\
+        "input x 1 num 8 in -20000..20000\n\
+         input y 2 num 8 in -20000..20000\n\
          s = add x y\n\
          d = sub x 3\n\
          n = neg y\n\
@@ -62,7 +60,8 @@ fn statements_on_numbers() {
          b = mul a few\n\
          output s 1\noutput d 1,2\noutput n 2\noutput m 1\noutput t 1\noutput rows 2\noutput product 1\noutput b 1\n",
     );
-    compare(2, &program, &[num(&EDGE), num(&[3, -4, 1 << 30, -(1 << 29), 0, 2, -1, 77])]);
+    let x = [0, 1, -1, 5, -7, 20_000, -20_000, 1 << 12];
+    compare(2, &program, &[num(&x), num(&[3, -4, 20_000, -20_000, 0, 2, -1, 77])]);
 }
 
 #[test]
@@ -70,7 +69,7 @@ fn comparisons_shifts_and_quotients() {
     let program = read(
         "input x 1 num 8\n\
          input y 2 num 8\n\
-         input z 2 num 8\n\
+         input z 2 num 8 in 1..1048577\n\
          half = div x 2\n\
          other = div y 2\n\
          l = lt half other\n\
@@ -84,12 +83,14 @@ fn comparisons_shifts_and_quotients() {
          up = shift z 4\n\
          q = div x z\n\
          third = div y 3\n\
-         again = lt q third\n\
+         fourth = div q 4\n\
+         again = lt fourth third\n\
          output half 1\noutput l 1\noutput le 1\noutput e 1\noutput small 2\noutput same 2\noutput c 1\n\
          output down 1\noutput all 1\noutput up 1\noutput q 1\noutput third 1\noutput again 1\n",
     );
+    let x = [0, 1, -1, 5, -7, (1 << 30) - 1, 1 - (1 << 30), 1 << 20];
     let y = [0, -1, 1, 5, 7, 1 - (1 << 30), (1 << 30) - 1, (1 << 20) - 1];
-    compare(3, &program, &[num(&EDGE), num(&y), num(&[1, 2, 3, 7, 2, 1 << 10, 999, (1 << 20) + 1])]);
+    compare(3, &program, &[num(&x), num(&y), num(&[1, 2, 3, 7, 2, 1 << 10, 999, (1 << 20) + 1])]);
 }
 
 #[test]
@@ -128,7 +129,7 @@ fn statements_on_bits() {
 fn the_best_of_rows_and_its_first_place() {
     for side in [1, 2, 3, 5, 8] {
         let program = read(&format!(
-            "input x 1 num 3x{side}\n\
+            "input x 1 num 3x{side} in -9..1073741814\n\
              least at = min x\n\
              most there = max x\n\
              both = add at there\n\
@@ -136,7 +137,7 @@ fn the_best_of_rows_and_its_first_place() {
              output least 1\noutput at 1\noutput most 2\noutput there 2\noutput both 1\noutput near 1\n"
         ));
         let x: Vec<i64> =
-            (0..3 * side).map(|i| [4, -9, 4, 0, -9, (1 << 30) - 1][(i * i + i / 3) as usize % 6]).collect();
+            (0..3 * side).map(|i| [4, -9, 4, 0, -9, (1 << 30) - 10][(i * i + i / 3) as usize % 6]).collect();
         compare(2, &program, &[num(&x)]);
     }
 }
@@ -144,7 +145,7 @@ fn the_best_of_rows_and_its_first_place() {
 #[test]
 fn lookups_in_tables_of_all_kinds() {
     let program = read(
-        "input i 1 num 3\n\
+        "input i 1 num 3 in 0..4\n\
          input j 2 bits 2 3\n\
          input t 2 num 1x5\n\
          input own 1 num 3x5\n\
@@ -176,8 +177,8 @@ fn circuits_on_many_entries() {
 #[test]
 fn the_nearest_of_256_records() {
     let program = read(
-        "input  query  1  num 1x4      # party 1's\n\
-         input  base   2  num 256x4\n\
+        "input  query  1  num 1x4    in -9000..1000   # party 1's\n\
+         input  base   2  num 256x4  below 501\n\
          diff       = sub base query\n\
          square     = mul diff diff\n\
          dist       = sum square\n\
@@ -200,7 +201,7 @@ fn the_nearest_of_256_records() {
 #[test]
 fn costs_are_those_of_the_run() {
     let program = read(
-        "input x 1 num 6\n\
+        "input x 1 num 6 in 0..9\n\
          input i 2 bits 3 6\n\
          table = const 8 1 2 3 4 5 6 7 8\n\
          t = lookup table i\n\
@@ -224,7 +225,7 @@ fn garbled_circuits_in_the_middle_of_a_program() {
     let program = read(
         "input x 1 bits 4 3\n\
          input y 2 bits 4\n\
-         input z 3 num 3\n\
+         input z 3 num 3 below 16\n\
          low = bits z 4\n\
          xy = and x y\n\
          s p = garbled half xy y\n\
@@ -248,7 +249,7 @@ fn garbled_circuits_in_the_middle_of_a_program() {
 /// The number of groups of receivers does not add rounds: all outputs are sent before one is received.
 #[test]
 fn outputs_to_many_groups_take_one_round() {
-    let mut body = String::from("input x 1 num 3\ninput b 2 bits 4 3\n");
+    let mut body = String::from("input x 1 num 3 in -40000..40000\ninput b 2 bits 4 3\n");
     for (i, receivers) in ["1", "2", "3", "1,2", "2,3", "1,2,3"].iter().enumerate() {
         body.push_str(&format!("n{i} = add x {i}\nb{i} = xor b {i}\n"));
         body.push_str(&format!("output n{i} {receivers}\noutput b{i} {receivers}\n"));
@@ -256,7 +257,7 @@ fn outputs_to_many_groups_take_one_round() {
     for (more, rounds) in [("", 1), ("product = mul x x\noutput product 3\n", 3)] {
         let program = read(&format!("{body}{more}"));
         assert_eq!(lower(&program).unwrap().cost().rounds, rounds);
-        let counts = compare(3, &program, &[num(&[5, -6, 1 << 29]), bits(4, &[0, 9, 15])]);
+        let counts = compare(3, &program, &[num(&[5, -6, 1 << 15]), bits(4, &[0, 9, 15])]);
         assert_eq!(online(&counts), rounds);
     }
 }
@@ -271,21 +272,21 @@ fn cost(body: &str) -> RunCost {
 fn nothing_is_converted_twice() {
     let a2b = |body: &str| cost(body).a2b;
     // a divisor of one entry is converted before it is repeated
-    let all = "input x 1 num 256\ninput y 2 num\nq = div x y\nl = lt x y\nm = lt y 9\n\
+    let all = "input x 1 num 256 in -9..99\ninput y 2 num in 1..9\nq = div x y\nl = lt x y\nm = lt y 9\n\
                output q 1\noutput l 1\noutput m 1\n";
     assert_eq!(a2b(all), 257);
     // entries gathered from a number that is compared, too, whichever comes first
-    let x = "input x 1 num 4\ng = gather x 0 1 2\n";
+    let x = "input x 1 num 4 in 0..9\ng = gather x 0 1 2\n";
     assert_eq!(a2b(&format!("{x}l = lt g 5\nm = lt x 5\noutput l 1\noutput m 1\n")), 4);
     assert_eq!(a2b(&format!("{x}m = lt x 5\nl = lt g 5\noutput l 1\noutput m 1\n")), 4);
     assert_eq!(a2b(&format!("{x}l = lt g 5\noutput l 1\n")), 3);
-    let twice = "input x 1 num 9\ng = gather x 0 1\nh = gather x 2 3\nl = lt g 5\nm = lt h 5\n";
+    let twice = "input x 1 num 9 in -9..99\ng = gather x 0 1\nh = gather x 2 3\nl = lt g 5\nm = lt h 5\n";
     assert_eq!(a2b(&format!("{twice}output l 1\noutput m 1\n")), 4);
     // all 32 bits of a number are not its offset word
-    let whole = "input x 1 num\na = bits x 32\nb = bits x 32\nc = bits x 31\nl = lt x 5\n";
+    let whole = "input x 1 num below 9\na = bits x 32\nb = bits x 32\nc = bits x 31\nl = lt x 5\n";
     assert_eq!(a2b(&format!("{whole}output a 1\noutput b 2\noutput c 2\noutput l 1\n")), 2);
     // a difference that has a name, and a comparison of its terms
-    let named = "input x 1 num\ninput y 2 num\nd = sub x y\nl = lt d 0\nm = lt x y\n";
+    let named = "input x 1 num in 0..9\ninput y 2 num in 0..9\nd = sub x y\nl = lt d 0\nm = lt x y\n";
     assert_eq!(a2b(&format!("{named}output l 1\noutput m 1\n")), 1);
     // a bit that chooses in two statements is converted once
     let bit = "input x 1 num 3\ninput c 2 bits 1\na = select c x 5\nb = select c 5 x\n";
@@ -303,8 +304,8 @@ fn nothing_is_converted_twice() {
 #[test]
 fn independent_statements_share_rounds() {
     let rounds = |body: &str| cost(body).rounds;
-    let table = "input i 1 bits 2 3\ninput j 2 bits 3\ninput x 2 num 3\ninput t 1 num 4\n\
-                 a = const 4 5 6 -7 8\nb = const 3 1 2 3\n";
+    let table = "input i 1 bits 2 3\ninput j 2 bits 3\ninput x 2 num 3 in -99..99\ninput t 1 num 4\n\
+                 a = const 4 5 6 -7 8\nb = const 4 1 2 3 4\n";
     let one = "p = lookup a i\noutput p 1\n";
     let more = "q = lookup b i\nr = num i\ns = num j\noutput q 1\noutput r 2\noutput s 2,1\n";
     let private = "u = lookup t i\noutput u 2\n";
@@ -312,8 +313,8 @@ fn independent_statements_share_rounds() {
     assert_eq!(rounds(&format!("{table}{one}{more}")), 3);
     assert_eq!(rounds(&format!("{table}{private}")), 5);
     let all = format!("{table}{one}{more}{private}m = mul x x\nl = lt x 3\noutput m 1\noutput l 2\n");
-    let less = rounds("input x 2 num 3\nl = lt x 3\noutput l 2\n");
-    assert_eq!(rounds("input x 2 num 3\nm = mul x x\nl = lt x 3\noutput m 1\noutput l 2\n"), less);
+    let less = rounds("input x 2 num 3 in 0..9\nl = lt x 3\noutput l 2\n");
+    assert_eq!(rounds("input x 2 num 3 in 0..9\nm = mul x x\nl = lt x 3\noutput m 1\noutput l 2\n"), less);
     assert_eq!(rounds(&all), less + 4);
     let inputs = [bits(2, &[0, 1, 2]), bits(3, &[7]), num(&[-3, 3, 2]), num(&[9, 10, 11, 12])];
     for n in [2, 3] {
@@ -321,7 +322,7 @@ fn independent_statements_share_rounds() {
         assert!(online <= rounds(&all), "{online}");
     }
     // a quotient that is not needed before another waits for it
-    let quotient = "input x 1 num\ninput y 2 num\nq = div x y\n";
+    let quotient = "input x 1 num in 1..30\ninput y 2 num in 1..100\nq = div x y\n";
     let alone = rounds(&format!("{quotient}output q 1\n"));
     let later = "t = mul x x\nu = mul t t\nr = div u x\ns = add q r\noutput s 1\n";
     let both = rounds(&format!("{quotient}{later}"));
@@ -350,7 +351,7 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("input x 1 num\nx = add x 1\n", "used already");
     refused("y = add x 1\n", "line 2: x is used before it is defined");
     refused("input x 1 num 2\ninput y 1 num 3\nz = add x y\n", "line 4: the shapes 2 and 3 do not fit");
-    refused("input x 1 bits 4\ny = mul x x\n", "mul takes numbers");
+    refused("input x 1 bits 4\ny = div x x\n", "div takes numbers");
     refused("input x 1 num\ny = not x\n", "not takes bits");
     refused("input x 1 num\ninput b 1 bits 4\ny = add x b\n", "a number and bits do not fit");
     refused("t = const 4 1 2 3 4\ninput i 1 bits 3\ny = lookup t i\n", "is too wide");
@@ -364,7 +365,9 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("input x 1 num\ny = bits x -5\n", "and -5 are asked for");
     refused("y = not 5\n", "not takes bits");
     refused("input x 1 num\ny = select 2 x x\n", "2 is no number of 1 bits");
-    refused("input x 1 num\ny = add x 99999999999999999999\n", "not an integer");
+    refused("input x 1 num\ny = add x 99999999999999999999\n", "is beyond p/2");
+    refused("input x 1 num\ny = add x 9e9\n", "9e9 is not an integer");
+    refused("input x 1 bits 70\ny = add x 0x400000000000000000\n", "is no number of 70 bits");
     refused("input x 0 num\n", "0 is not a party: give a number from 1 to 255");
     refused("input x 256 num\n", "not a party");
     refused("input x 1 num\noutput x\n", "has no receiver");

@@ -2,7 +2,7 @@
 
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_core::{Counts, PartyId, PublicParameters as Agreed, local};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters as Agreed, local};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
 use divisi_mpgc::{GarblingContext, LookupMethod};
@@ -13,11 +13,20 @@ use std::sync::Arc;
 
 /// Run a program: what each party learned, and the counts of its meter. The lattice is one for tests.
 pub fn run(n: usize, program: &Script, inputs: &[Entries]) -> Vec<(Vec<Option<Entries>>, Counts)> {
+    try_run(n, program, inputs).unwrap()
+}
+
+/// Like [`run`], with the abort of the run if there is one.
+pub fn try_run(
+    n: usize,
+    program: &Script,
+    inputs: &[Entries],
+) -> Result<Vec<(Vec<Option<Entries>>, Counts)>, Abort> {
     let code = lower(program).unwrap();
     let (ring, agreed) = lattice(n);
     let numbers = (code.cost().products + code.cost().a2b > 0).then_some(&ring);
     let one = |session| one(session, program, &code, numbers, inputs);
-    local::run(n, &agreed, one).unwrap()
+    local::run(n, &agreed, one)
 }
 
 /// The lattice, and what the parties of a session agree on.
@@ -35,7 +44,7 @@ pub fn one(
     code: &Code,
     ring: Option<&Arc<Ring>>,
     inputs: &[Entries],
-) -> Result<(Vec<Option<Entries>>, Counts), divisi_core::Abort> {
+) -> Result<(Vec<Option<Entries>>, Counts), Abort> {
     session.phase("setup");
     let me = session.me();
     let gmw = Gmw::new(session, SetupConfig::default())?;
