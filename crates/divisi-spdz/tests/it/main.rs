@@ -11,6 +11,7 @@ mod costs;
 mod engines;
 mod misuse;
 mod mutants;
+mod nets;
 mod prepared;
 mod prices;
 mod programs;

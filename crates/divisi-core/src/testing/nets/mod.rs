@@ -1,0 +1,16 @@
+//! Nets: tests that run each protocol and enumerate what it does, so that a new message is covered on the day
+//! on which it is written (docs/nets.md).
+//!
+//! What they run are [`Shape`]s, which each engine has in `tests/it/nets`; the judges here know no engine.
+
+mod attack;
+mod known;
+pub mod messages;
+mod plan;
+mod shape;
+pub mod sources;
+#[cfg(test)]
+mod tests;
+
+pub use known::KnownWorld;
+pub use shape::{Shape, ShapeOutcome, ShapeSecurity};
