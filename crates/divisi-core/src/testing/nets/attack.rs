@@ -2,7 +2,7 @@
 
 use super::plan::{Change, Honest};
 use super::shape::ShapeEnds;
-use super::{Shape, ShapeOutcome, ShapeSecurity};
+use super::{NetShape, ShapeOutcome, ShapeSecurity};
 use crate::testing::operators::place_among;
 use crate::testing::{MessageDirection, Operator, Recording, Seen};
 use crate::{Abort, PartyId, Step};
@@ -29,7 +29,7 @@ struct Changed {
 
 /// Run a shape with one message changed. Whatever it is, nobody panics or waits for ever.
 fn run(
-    shape: &Shape,
+    shape: &NetShape,
     change: &Change,
     honest: &Honest,
     [inputs, world]: [u64; 2],
@@ -57,7 +57,7 @@ fn run(
 
 /// Change one message of a shape, in a world of its own, and judge how the honest parties end.
 pub(super) fn attack(
-    shape: &Shape,
+    shape: &NetShape,
     change: &Change,
     honest: &Honest,
     [inputs, world]: [u64; 2],
@@ -80,7 +80,7 @@ pub(super) fn attack(
 
 /// Whether honest parties stop does not depend on the inputs.
 fn is_blind(
-    shape: &Shape,
+    shape: &NetShape,
     change: &Change,
     honest: &Honest,
     [inputs, world]: [u64; 2],
@@ -129,7 +129,7 @@ fn is_refused(change: &Change) -> bool {
     matches!(change.operator, Drop | Empty | Extend | Oversize | Stop | Truncate)
 }
 
-fn judge(shape: &Shape, change: &Change, honest: &Honest, ends: &ShapeEnds) -> Result<(), String> {
+fn judge(shape: &NetShape, change: &Change, honest: &Honest, ends: &ShapeEnds) -> Result<(), String> {
     let at = change.message.at;
     let parties = || PartyId::all(ends.len()).zip(ends).filter(|(party, _)| *party != at.from);
     for (party, (end, outcome)) in parties() {
@@ -179,7 +179,7 @@ fn judge(shape: &Shape, change: &Change, honest: &Honest, ends: &ShapeEnds) -> R
 
 /// Whoever got the changed message, and found by a check that something is wrong, released nothing in
 /// between.
-fn released(shape: &Shape, change: &Change, seen: &Recording, ends: &ShapeEnds) -> Result<(), String> {
+fn released(shape: &NetShape, change: &Change, seen: &Recording, ends: &ShapeEnds) -> Result<(), String> {
     let (at, step) = (change.message.at, change.message.step);
     let Some((Err(Abort::CheckFailed { check, .. }), outcome)) = ends.get(at.to.index()) else {
         return Ok(());

@@ -6,36 +6,14 @@
 //! were never changed, and changes that did not reach a message.
 
 use super::attack::{Tried, attack};
+pub use super::plan::Extent;
 use super::plan::{self, Change, Honest};
-use super::{Shape, sources};
+use super::{NetShape, sources};
 use crate::local::first;
 use crate::testing::{many, sent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
-
-/// How many changes a census tries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "it is there for tests alone")]
-pub enum Extent {
-    /// Each step so many times, at messages and with changes that the seed chooses.
-    Sample {
-        /// Chooses messages and changes.
-        seed: u64,
-        /// How many changes of each step.
-        times: usize,
-    },
-    /// The first, a middle and the last message of each step on each link of each shape, in every way.
-    All,
-}
-
-impl Extent {
-    /// This sample, or everything if the environment variable `DIVISI_LONG` is set.
-    #[must_use]
-    pub fn sample(seed: u64, times: usize) -> Extent {
-        if std::env::var_os("DIVISI_LONG").is_some() { Extent::All } else { Extent::Sample { seed, times } }
-    }
-}
 
 /// The inputs of all runs.
 const INPUTS: u64 = 1;
@@ -49,7 +27,7 @@ pub struct MessageNet<'a> {
     /// The crate's folder.
     pub folder: &'a str,
     /// What is run.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<NetShape>,
     /// The steps of the crate's sources with which no shape sends a message, each with the reason.
     pub silent: &'a [(&'a str, &'a str)],
 }

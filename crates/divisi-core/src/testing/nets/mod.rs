@@ -1,7 +1,7 @@
 //! Nets: tests that run each protocol and enumerate what it does, so that a new message is covered on the day
 //! on which it is written (docs/nets.md).
 //!
-//! What they run are [`Shape`]s, which each engine has in `tests/it/nets`; the judges here know no engine.
+//! What they run are [`NetShape`]s, which each engine has in `tests/it/nets`; the judges here know no engine.
 
 mod attack;
 mod known;
@@ -13,4 +13,4 @@ pub mod sources;
 mod tests;
 
 pub use known::KnownWorld;
-pub use shape::{Shape, ShapeOutcome, ShapeSecurity};
+pub use shape::{NetShape, ShapeOutcome, ShapeSecurity};

@@ -1,10 +1,33 @@
 //! Which messages of which shapes are changed, and how.
 
 use super::ShapeOutcome;
-use super::messages::Extent;
 use crate::PartyId;
 use crate::testing::{Operator, Position, Sent, salt};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// How many changes a census tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it is there for tests alone")]
+pub enum Extent {
+    /// Each step so many times, at messages and with changes that the seed chooses.
+    Sample {
+        /// Chooses messages and changes.
+        seed: u64,
+        /// How many changes of each step.
+        times: usize,
+    },
+    /// The first, a middle and the last message of each step on each link of each shape, in every way; of the
+    /// ways that make somebody wait one in eight.
+    All,
+}
+
+impl Extent {
+    /// This sample, or everything if the environment variable `DIVISI_LONG` is set.
+    #[must_use]
+    pub fn sample(seed: u64, times: usize) -> Extent {
+        if std::env::var_os("DIVISI_LONG").is_some() { Extent::All } else { Extent::Sample { seed, times } }
+    }
+}
 
 /// The honest run of a shape.
 pub(super) struct Honest {
@@ -115,7 +138,10 @@ pub(super) fn changes(honest: &[Honest], extent: Extent) -> Vec<Change> {
                         let salt = salt((shape, message.step, message.place, operator));
                         Change { shape, message, operator, salt }
                     };
-                    all.extend(kinds.map(change));
+                    // those that make somebody wait, by sample
+                    let wanted =
+                        |change: &Change| !change.operator.is_slow() || change.salt.is_multiple_of(8);
+                    all.extend(kinds.map(change).filter(wanted));
                 }
             }
         }

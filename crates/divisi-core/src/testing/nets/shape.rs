@@ -80,7 +80,7 @@ pub type Lawful = fn(PartyId, &ShapeOutcome, &ShapeOutcome) -> bool;
 type Program = Box<dyn Fn(Session, u64, &mut ShapeOutcome) -> Result<(), Abort> + Send + Sync>;
 
 /// A protocol or a job of an engine, as nets run it. A *wide* shape has everything in it twice and unevenly.
-pub struct Shape {
+pub struct NetShape {
     /// What faults call it.
     pub name: &'static str,
     /// How many parties there are.
@@ -99,42 +99,42 @@ pub struct Shape {
     run: Program,
 }
 
-impl Shape {
+impl NetShape {
     /// A shape without inputs of parties and without steps that release something.
     pub fn new(
         name: &'static str,
         parties: usize,
         security: ShapeSecurity,
         run: impl Fn(Session, u64, &mut ShapeOutcome) -> Result<(), Abort> + Send + Sync + 'static,
-    ) -> Shape {
+    ) -> NetShape {
         let (parameters, run) = (PublicParameters::new(name), Box::new(run));
         let lawful: Lawful = |_, _, _| false;
-        Shape { name, parties, security, inputs: &[], releases: &[], lawful, parameters, limit: None, run }
+        NetShape { name, parties, security, inputs: &[], releases: &[], lawful, parameters, limit: None, run }
     }
 
     /// The same shape, in which parties send inputs with these steps.
     #[must_use]
-    pub fn carries(self, inputs: &'static [&'static str], lawful: Lawful) -> Shape {
-        Shape { inputs, lawful, ..self }
+    pub fn carries(self, inputs: &'static [&'static str], lawful: Lawful) -> NetShape {
+        NetShape { inputs, lawful, ..self }
     }
 
     /// The same shape, in which parties release outputs with these steps.
     #[must_use]
-    pub fn releases(self, releases: &'static [&'static str]) -> Shape {
-        Shape { releases, ..self }
+    pub fn releases(self, releases: &'static [&'static str]) -> NetShape {
+        NetShape { releases, ..self }
     }
 
     /// The same shape, in a session with these parameters.
     #[must_use]
-    pub fn agreeing(self, parameters: PublicParameters) -> Shape {
-        Shape { parameters, ..self }
+    pub fn agreeing(self, parameters: PublicParameters) -> NetShape {
+        NetShape { parameters, ..self }
     }
 
     /// The same shape with this time limit for messages: where a thread of a party may wait for another one of
     /// it, no time is skipped.
     #[must_use]
-    pub fn waiting(self, limit: Duration) -> Shape {
-        Shape { limit: Some(limit), ..self }
+    pub fn waiting(self, limit: Duration) -> NetShape {
+        NetShape { limit: Some(limit), ..self }
     }
 
     /// The links of a run, in the world of this seed.

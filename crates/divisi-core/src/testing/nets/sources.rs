@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What a line does that names a step, but sends no message with it.
-const MUTE: [&str; 10] = [
+const MUTE: [&str; 15] = [
     "misuse(",
     "Misuse {",
     "Misuse::",
@@ -16,6 +16,11 @@ const MUTE: [&str; 10] = [
     "require(",
     "taint::",
     ".take(",
+    ".admit(",
+    "admit_or_end(",
+    ".demand(",
+    ".demand_pair(",
+    ".demand_settled(",
 ];
 
 /// A step that stands in the sources.

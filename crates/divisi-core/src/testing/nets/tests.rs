@@ -2,7 +2,7 @@
 
 use super::messages::{Extent, MessageNet};
 use super::sources::steps_in;
-use super::{Shape, ShapeOutcome, ShapeSecurity};
+use super::{NetShape, ShapeOutcome, ShapeSecurity};
 use crate::{Abort, Session, Step, checks, step};
 use std::path::Path;
 
@@ -18,7 +18,7 @@ enum Planted {
     Unchecked,
     /// The sum is told before it is compared.
     Early,
-    /// Nobody reads what is told.
+    /// Nobody minds if what is told does not come.
     Deaf,
     /// A part that is not what was expected makes a party panic.
     Panics,
@@ -40,11 +40,16 @@ fn toy(mut session: Session, inputs: u64, out: &mut ShapeOutcome, planted: Plant
     let tell = |session: &mut Session| -> Result<(), Abort> {
         peers.iter().try_for_each(|peer| session.send(TELL, *peer, &sum, 0))
     };
+    let digest = blake3::hash(&parts.concat());
+    session.show(COMPARE, digest.as_bytes())?;
     if planted == Planted::Early {
         tell(&mut session)?;
     }
-    if planted != Planted::Unchecked {
-        session.compare(checks::M0_3, COMPARE, blake3::hash(&parts.concat()).as_bytes())?;
+    for peer in &peers {
+        let mut theirs = [0; 32];
+        session.recv(COMPARE, *peer, &mut theirs)?;
+        let same = planted == Planted::Unchecked || session.same_digest(digest.as_bytes(), &theirs);
+        session.require(checks::M0_3, COMPARE, same, None)?;
     }
     // what a deviating party could change in what it gives is compared with what was agreed before
     let agreed: Vec<u8> =
@@ -54,9 +59,13 @@ fn toy(mut session: Session, inputs: u64, out: &mut ShapeOutcome, planted: Plant
     if planted != Planted::Early {
         tell(&mut session)?;
     }
-    for peer in peers.iter().filter(|_| planted != Planted::Deaf) {
+    for peer in &peers {
         let mut theirs = [0; 3];
-        session.recv(TELL, *peer, &mut theirs)?;
+        let came = session.recv(TELL, *peer, &mut theirs);
+        if planted == Planted::Deaf {
+            continue;
+        }
+        came?;
         let same = planted == Planted::Unchecked || theirs == sum[..];
         session.require(checks::M0_3, TELL, same, Some(*peer))?;
     }
@@ -64,13 +73,14 @@ fn toy(mut session: Session, inputs: u64, out: &mut ShapeOutcome, planted: Plant
     Ok(())
 }
 
-fn shape(planted: Planted) -> Shape {
+fn shape(planted: Planted) -> NetShape {
     let run = move |session: Session, inputs: u64, out: &mut ShapeOutcome| toy(session, inputs, out, planted);
-    Shape::new("toy", 3, ShapeSecurity::AllButOne, run).releases(&["divisi_core::testing::nets::tests/tell"])
+    NetShape::new("toy", 3, ShapeSecurity::AllButOne, run)
+        .releases(&["divisi_core::testing::nets::tests/tell"])
 }
 
 /// Steps of this crate that the toy does not use, and those of the toy, which are in no source that ships.
-fn faults(shapes: Vec<Shape>, extent: Extent) -> Vec<String> {
+fn faults(shapes: Vec<NetShape>, extent: Extent) -> Vec<String> {
     let net = MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes, silent: &[] };
     let all = net.census(extent).faults().to_vec();
     all.into_iter().filter(|fault| !fault.contains("no shape sends")).collect()
