@@ -10,6 +10,7 @@ mod faults;
 mod files;
 mod known_answers;
 mod mutants;
+mod nets;
 mod settings;
 mod split_views;
 mod toy_fields;

@@ -3,14 +3,18 @@
 
 use super::online::through_sboxes;
 use super::shape;
-use divisi_core::testing::nets::{Shape, ShapeOutcome};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome};
 use divisi_core::{Abort, Session};
 use divisi_field::Gf48;
 use divisi_ot::{Base, SetupConfig, testing};
 use divisi_spdz::{Bucketed, Mascot, Party, Preparation, Source, Spdz, SpdzProtocol};
+use std::time::Duration;
 
-pub fn shapes() -> Vec<Shape> {
-    vec![
+/// The time limit, because rows are made in two strands of one thread, so that no time is skipped.
+const LIMIT: Duration = Duration::from_secs(4);
+
+pub fn shapes() -> Vec<NetShape> {
+    let all = [
         shape("tables of buckets", 3, |session, seed, out| {
             made(session, seed, out, Preparation::Bucketed, SpdzProtocol::Lookup)
         }),
@@ -23,7 +27,8 @@ pub fn shapes() -> Vec<Shape> {
         shape("products of MASCOT", 3, |session, seed, out| {
             made(session, seed, out, Preparation::Mascot, SpdzProtocol::BitDecomposition)
         }),
-    ]
+    ];
+    all.into_iter().map(|shape| shape.waiting(LIMIT)).collect()
 }
 
 /// S-boxes of two calls, whose preprocessing the parties make.

@@ -6,7 +6,7 @@ mod online;
 mod stocks;
 
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
-use divisi_core::testing::nets::{Shape, ShapeOutcome, ShapeSecurity};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
 use divisi_core::testing::party;
 use divisi_core::{Abort, Bytes, Direction, PartyId, Plain, PlainByte, Session};
 
@@ -24,8 +24,8 @@ fn shape(
     name: &'static str,
     parties: usize,
     run: fn(Session, u64, &mut ShapeOutcome) -> Result<(), Abort>,
-) -> Shape {
-    Shape::new(name, parties, ShapeSecurity::AllButOne, run)
+) -> NetShape {
+    NetShape::new(name, parties, ShapeSecurity::AllButOne, run)
         .carries(&["divisi_spdz::input/input"], lawful)
         .releases(RELEASES)
 }
@@ -65,7 +65,7 @@ fn net() -> MessageNet<'static> {
 
 #[test]
 fn census_of_messages() {
-    let [tried, noticed] = net().demand(Extent::sample(SEED, 1));
+    let [tried, noticed] = net().demand(Extent::sample(SEED, 2));
     assert!(noticed > tried * 3 / 4, "{noticed} of {tried}");
 }
 

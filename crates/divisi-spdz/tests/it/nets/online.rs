@@ -3,7 +3,7 @@
 use super::{shape, values};
 use crate::engines::{dealt, given, given_bits};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::nets::{Shape, ShapeOutcome};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome};
 use divisi_core::testing::party;
 use divisi_core::{
     Abort, Boolean, Bytes, Compares, Convert, Direction, Lanes, Lookup, Lookups, ProgramRun, Session, Settles,
@@ -17,7 +17,7 @@ type Out<'a> = &'a mut ShapeOutcome;
 /// Lanes of two calls: three groups with a tail, and a few.
 pub const CALLS: [usize; 2] = [130, 5];
 
-pub fn shapes() -> Vec<Shape> {
+pub fn shapes() -> Vec<NetShape> {
     vec![
         shape("lookups of bytes", 3, |session, seed, out| bytes(session, seed, out, SpdzProtocol::Lookup)),
         shape("lookups of bytes of two", 2, |session, seed, out| {

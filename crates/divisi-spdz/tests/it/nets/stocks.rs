@@ -3,12 +3,12 @@
 use super::online::through_sboxes;
 use super::shape;
 use crate::common::{StockDirs, copy, entropy, key};
-use divisi_core::testing::nets::{Shape, ShapeOutcome};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome};
 use divisi_core::{Abort, Session};
 use divisi_store::stock::Reserve;
 use std::sync::OnceLock;
 
-pub fn shapes() -> Vec<Shape> {
+pub fn shapes() -> Vec<NetShape> {
     vec![
         shape("stocks made", 3, made),
         shape("stocks taken", 3, |session, seed, out| taken(session, seed, out, &[(1, 2), (1, 1)])),
