@@ -9,6 +9,7 @@ mod correlations;
 mod field;
 mod hashed_coins;
 mod mutants;
+mod nets;
 mod speed;
 mod streamed;
 mod toy_fields;
