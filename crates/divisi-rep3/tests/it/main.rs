@@ -1,6 +1,7 @@
 //! Replicated sharing among three parties, honest and attacked.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod answers;
 mod attacks_boolean;
 mod attacks_inputs;
 mod attacks_lookups;
@@ -19,6 +20,7 @@ mod misuse;
 mod misuse_at_run_time;
 mod modes;
 mod mutants;
+mod nets;
 mod ohverture;
 mod origins;
 mod statistical;

@@ -6,6 +6,7 @@ mod common;
 mod comparisons;
 mod gcm;
 mod jobs;
+mod nets;
 mod short;
 mod symphony;
 mod tampering;
