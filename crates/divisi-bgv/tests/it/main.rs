@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod mutants;
+mod nets;
 mod noise;
 mod refresh;
 mod shares;

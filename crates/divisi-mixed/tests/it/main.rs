@@ -9,6 +9,7 @@ mod faults;
 mod gmw;
 mod mixed;
 mod mutants;
+mod nets;
 mod origins;
 mod private;
 mod speed;

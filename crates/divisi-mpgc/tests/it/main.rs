@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod circuits;
-mod faults;
 mod mutants;
+mod nets;
 mod rows;
 mod uniform;
