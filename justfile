@@ -2,7 +2,7 @@
 check:
     .ci/run
 
-# Everything that takes longer: full sweeps, long statistics, all seeds and positions that tests have.
+# Everything that takes longer: whole censuses, long statistics, all seeds and positions that tests have.
 long:
     cargo test --release --workspace -- --ignored
     DIVISI_LONG=1 cargo test --release --workspace

@@ -47,6 +47,12 @@ impl Recording {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// How many messages there are for which `counts` returns true.
+    pub fn count(&self, counts: impl Fn(MessageDirection, &Frame) -> bool) -> usize {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().filter(|seen| counts(seen.way, &seen.frame)).count()
+    }
+
     /// The messages of one step that went one way, in order.
     #[must_use]
     pub fn of(&self, way: MessageDirection, step: &'static str) -> Vec<Seen> {
@@ -148,8 +154,14 @@ impl Harness {
         let limit = 100 * delay;
         let options = Options { timeout: limit, emulation, ..Options::default() };
         let harness = Harness::over(mesh_that_skips(n, &options, Arc::new(Machine)), parameters, limit);
-        let world = harness.meshes.first().map(|mesh| Arc::clone(mesh.world()));
-        (harness, move || world.as_ref().map_or_else(Instant::now, |world| world.now()))
+        let clock = harness.clock();
+        (harness, clock)
+    }
+
+    /// A function that reads the parties' clock, which is ahead by the waits that were skipped.
+    pub fn clock(&self) -> impl Fn() -> Instant + Sync + use<> {
+        let world = self.meshes.first().map(|mesh| Arc::clone(mesh.world()));
+        move || world.as_ref().map_or_else(Instant::now, |world| world.now())
     }
 
     fn over(meshes: Vec<Mesh>, parameters: &PublicParameters, limit: Duration) -> Harness {

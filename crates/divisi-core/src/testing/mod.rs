@@ -1,7 +1,7 @@
 //! What the tests of all engines share (feature `testing`; never part of a build that holds real secrets):
 //! known answers over any engine ([`Lab`]), all parties of a session in one process ([`run`]), corrupt ones
-//! among them whose messages are changed ([`Harness`], [`place`]), and attacks that a check stops, and that
-//! succeed where it is switched off ([`kills`]).
+//! among them whose messages are changed ([`Harness`], [`place`]), attacks that a check stops, and that
+//! succeed where it is switched off ([`kills`]), and nets that enumerate what protocols do ([`nets`]).
 
 mod harness;
 mod lab;

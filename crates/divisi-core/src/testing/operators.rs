@@ -4,6 +4,7 @@ use super::harness::{Harness, MessageDirection};
 use crate::PartyId;
 use divisi_net::Frame;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ use std::time::Duration;
 pub enum Operator {
     /// The first bit is flipped.
     FlipFirst,
+    /// A bit in the middle is flipped.
+    FlipMiddle,
     /// The last bit is flipped: a padding bit, where there is padding.
     FlipLast,
     /// Some bit is flipped.
@@ -46,12 +49,15 @@ pub enum Operator {
     Swap,
     /// Sent, with all that follows it on its link, when the time limit has passed.
     Late,
+    /// Never sent, nor anything that its sender would send later, to anybody.
+    Stop,
 }
 
 impl Operator {
     /// All of them.
-    pub const ALL: [Operator; 17] = [
+    pub const ALL: [Operator; 19] = [
         Operator::FlipFirst,
+        Operator::FlipMiddle,
         Operator::FlipLast,
         Operator::FlipRandom,
         Operator::Random,
@@ -68,12 +74,13 @@ impl Operator {
         Operator::Both,
         Operator::Swap,
         Operator::Late,
+        Operator::Stop,
     ];
 
     /// Whether peers have to wait for the time limit.
     #[must_use]
     pub fn is_slow(self) -> bool {
-        matches!(self, Operator::Drop | Operator::Late | Operator::Reorder | Operator::Swap)
+        matches!(self, Operator::Drop | Operator::Late | Operator::Reorder | Operator::Swap | Operator::Stop)
     }
 
     /// Change a body that is not sent over a link. Operators that need a link, such as [`Operator::Drop`],
@@ -82,6 +89,7 @@ impl Operator {
         let n = body.len();
         match self {
             Operator::FlipFirst if n > 0 => body[0] ^= 1,
+            Operator::FlipMiddle if n > 0 => body[n / 2] ^= 1 << (salt & 7),
             Operator::FlipLast if n > 0 => body[n - 1] ^= 0x80,
             Operator::FlipRandom | Operator::Both if n > 0 => {
                 body[salt as usize % n] ^= 1 << (salt >> 32 & 7)
@@ -158,24 +166,75 @@ pub fn delay(
 /// Apply an operator to the message at a position. `replay` is what `from` sent to `to` in another session,
 /// in order.
 pub fn place(harness: &Harness, at: Position, operator: Operator, salt: u64, replay: &[Frame]) {
+    let replay = replay.get(at.n).map(|frame| frame.body.clone()).unwrap_or_default();
+    place_among(harness, at, &|_| true, operator, salt, replay);
+}
+
+/// What became of a change.
+#[derive(Default)]
+pub(super) struct Fate {
+    reached: AtomicBool,
+    altered: AtomicBool,
+}
+
+impl Fate {
+    /// Whether the message has come that was to be changed.
+    pub fn is_reached(&self) -> bool {
+        self.reached.load(Ordering::SeqCst)
+    }
+
+    /// Whether anything else was sent in its place.
+    pub fn is_altered(&self) -> bool {
+        self.altered.load(Ordering::SeqCst)
+    }
+
+    fn note(&self, altered: bool) {
+        self.reached.store(true, Ordering::SeqCst);
+        self.altered.fetch_or(altered, Ordering::SeqCst);
+    }
+}
+
+/// Apply an operator to the message at a position among those for which `counts` returns true. `replay` is
+/// what was sent there in another session.
+pub(super) fn place_among(
+    harness: &Harness,
+    at: Position,
+    counts: &(impl Fn(&Frame) -> bool + Clone + Send + 'static),
+    operator: Operator,
+    salt: u64,
+    replay: Vec<u8>,
+) -> Arc<Fate> {
+    let fate = Arc::new(Fate::default());
     if operator == Operator::Late {
-        let (too_late, mut count) = (harness.limit() + Duration::from_millis(700), 0);
-        return delay(harness, at.from, at.to, too_late, move |_| {
-            count += 1;
+        let too_late = harness.limit() + Duration::from_millis(700);
+        let (note, counts, mut count) = (fate.clone(), counts.clone(), 0);
+        delay(harness, at.from, at.to, too_late, move |frame| {
+            count += usize::from(counts(frame));
+            if count > at.n {
+                note.note(true);
+            }
             count > at.n
         });
+        return fate;
     }
-    let all_held = Held::default();
-    let replay = replay.get(at.n).map(|frame| frame.body.clone()).unwrap_or_default();
+    let (all_held, stopped) = (Held::default(), Arc::new(AtomicBool::new(false)));
     for to in PartyId::all(harness.parties()).filter(|p| *p != at.from) {
         let (mut count, all_held, replay) = (0, all_held.clone(), replay.clone());
+        let stopped = stopped.clone();
+        let (fate, counts) = (fate.clone(), counts.clone());
         let (tap, recording) = (harness.tap(at.from), harness.recording(at.from));
         harness.hand(at.from, to, move |mut frame| {
-            let here = count == at.n && (to == at.to || operator == Operator::Both);
-            count += 1;
+            let counted = counts(&frame);
+            let here = counted && count == at.n && (to == at.to || operator == Operator::Both);
+            count += usize::from(counted);
+            let before = here.then(|| frame.body.clone());
             let held = || all_held.lock().unwrap_or_else(PoisonError::into_inner);
-            match operator {
+            let sent = match operator {
                 Operator::Drop if here => vec![],
+                Operator::Stop if here || stopped.load(Ordering::SeqCst) => {
+                    stopped.store(true, Ordering::SeqCst);
+                    vec![]
+                }
                 Operator::Duplicate if here => vec![frame.clone(), frame],
                 Operator::Reorder | Operator::Swap if here => {
                     held().push((to, frame));
@@ -184,7 +243,7 @@ pub fn place(harness: &Harness, at: Position, operator: Operator, salt: u64, rep
                 Operator::Reorder if to == at.to => {
                     std::iter::once(frame).chain(held().drain(..).map(|(_, held)| held)).collect()
                 }
-                Operator::Swap if to != at.to => {
+                Operator::Swap if to != at.to && counted => {
                     for (peer, mut first) in held().drain(..) {
                         std::mem::swap(&mut first.body, &mut frame.body);
                         // a link that is gone needs none
@@ -209,7 +268,12 @@ pub fn place(harness: &Harness, at: Position, operator: Operator, salt: u64, rep
                     vec![frame]
                 }
                 _ => vec![frame],
+            };
+            if let Some(before) = before {
+                fate.note(!matches!(&sent[..], [only] if only.body == before));
             }
+            sent
         });
     }
+    fate
 }

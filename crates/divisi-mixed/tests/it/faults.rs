@@ -1,158 +1,33 @@
-//! A party that stops at every step of every phase: it is cut off, or sends too little, or garbage. All
-//! others end with an abort that names a peer, and nobody waits. With garbage the results may be wrong, but
-//! the run ends, too.
+//! A party that stops at a bootstrap: all others end with an abort that names a peer, and nobody waits. (Every
+//! step of every phase: `nets.rs`.)
 //!
 //! Faults at a bootstrap are here, in one process: with the parameters of real sessions, and with the
 //! insecure ones of the command line, ciphertexts are refreshed from 33 parties on, too many processes for a
 //! test. Here a chain may have one hop, so that three parties refresh at each.
 
-use crate::common::{agreed, in_runs, plain, product};
+use crate::common::{agreed, in_runs, small};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::{Harness, MessageDirection, many, party};
-use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, Session};
+use divisi_core::{Abort, Convert, PartyId, Session};
 use divisi_fuzz::repetitions;
 use divisi_mixed::bits::random_bits;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const PARTIES: usize = 3;
-
-/// The time that a run with a fault may take on a busy machine.
-const LONGEST: Duration = Duration::from_secs(60);
 
 /// The time limit where a thread of a party may wait for another one of it, so that no time is skipped: a
 /// hundred times what a run computes.
 const LIMIT: Duration = Duration::from_secs(4);
 
-/// How random bits are made: by transfers, or in a form, with this many hops before a refresh.
-type How = Option<(Form, usize)>;
-
-const WHOLE: usize = usize::MAX;
-const ALL: [How; 6] = [
-    None,
-    Some((Form::LeanTree, WHOLE)),
-    Some((Form::LeanRing, WHOLE)),
-    Some((Form::Paper, WHOLE)),
-    Some((Form::LeanRing, 1)),
-    Some((Form::Paper, 1)),
-];
-
-fn small(operation: Operation, (form, length): (Form, usize)) -> Arc<Ring> {
-    in_runs(operation, form, PARTIES, length)
-}
-
-/// Set-up, everything made ahead, a circuit, conversions, lookups, products, outputs.
-fn whole(session: Session, how: How) -> Result<(), Abort> {
-    let (bits, plain) = (how.map(|how| small(Operation::Bits, how)), plain());
-    let gmw = Gmw::new(session, SetupConfig::default())?;
-    let mut mixed = Mixed::new(gmw, plain, bits.as_ref(), Some(&numbers()))?;
-    let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
-    let value = Some(GmwBit::of([1].into_iter())).filter(|_| me == party(1));
-    let bit = mixed.gmw().input(party(1), 1, value.as_ref())?;
-    let program = product();
-    let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
-    mixed.gmw().run(&mut jobs)?;
-    let number: Num = mixed.convert(vec![bit.clone(), bit.clone()])?;
-    let bits: Vec<GmwBit> = mixed.convert(number.clone())?;
-    let signs = mixed.signs(1, 1)?;
-    let looked = mixed.look_up(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
-    let sum = number.add(plain, &looked[0]).unwrap();
-    assert_eq!(num::open(mixed.session(), plain, &sum)?.len(), 1);
-    num::open_to(mixed.session(), plain, &all, &sum)?;
-    mixed.gmw().output(&all, &bits)?;
-    Ok(())
-}
-
-fn numbers() -> Arc<Ring> {
-    small(Operation::Triples, (Form::LeanTree, WHOLE))
-}
-
-fn harness() -> Harness {
-    let rings = ALL.into_iter().flatten().map(|how| small(Operation::Bits, how)).chain([numbers()]);
-    Harness::new(PARTIES, &rings.fold(agreed(), |all, ring| ring.parameters().describe(all)))
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Fault {
-    CutOff,
-    TooShort,
-    Garbage,
-}
-
-/// Every party's first message of every step, over all ways to make random bits; no step of a party occurs
-/// twice.
-fn steps() -> Vec<(How, u8, u32)> {
-    let mut known = HashSet::new();
-    let mut all = Vec::new();
-    for how in ALL {
-        let harness = harness();
-        let seen = harness.recordings();
-        harness.act(|session| whole(session, how)).into_iter().for_each(|end| end.unwrap());
-        for (number, seen) in (1..).zip(seen) {
-            let sent = seen.read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
-            all.extend(sent.map(|s| (how, number, s.frame.step)).filter(|(_, n, s)| known.insert((*n, *s))));
-        }
-    }
-    all
-}
-
-#[test]
-fn whoever_stops_at_any_step_the_others_abort() {
-    let steps = steps();
-    let different: HashSet<u32> = steps.iter().map(|(_, _, step)| *step).collect();
-    assert!(different.len() > 25 && steps.len() > 2 * different.len(), "{} {}", different.len(), steps.len());
-    let faults = [Fault::CutOff, Fault::TooShort, Fault::Garbage];
-    // by default each step has each fault once, of its senders in turn
-    let chosen = |(i, fault): &(usize, usize)| {
-        let (_, broken, id) = steps[*i];
-        let senders: Vec<u8> = steps.iter().filter(|(.., step)| *step == id).map(|(_, n, _)| *n).collect();
-        repetitions(senders[(fault + id as usize) % senders.len()] == broken, true)
-    };
-    let all = (0..steps.len()).flat_map(|i| (0..faults.len()).map(move |fault| (i, fault)));
-    let jobs: Vec<(usize, usize)> = all.filter(chosen).collect();
-    assert!(jobs.len() >= faults.len() * different.len());
-    many(jobs.len(), 12, |i| {
-        let ((how, broken, id), fault) = (steps[jobs[i].0], faults[jobs[i].1]);
-        let (harness, broken) = (harness(), party(broken));
-        for to in PartyId::all(PARTIES).filter(|to| *to != broken) {
-            let mut begun = false;
-            harness.hand(broken, to, move |mut frame| {
-                begun |= frame.step == id;
-                match fault {
-                    Fault::CutOff if begun => return vec![],
-                    Fault::TooShort if begun => frame.body.truncate(frame.body.len().saturating_sub(1)),
-                    Fault::Garbage if begun => {
-                        frame.body.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(7) ^ 0xa5)
-                    }
-                    _ => {}
-                }
-                vec![frame]
-            });
-        }
-        let begun = Instant::now();
-        let ends = harness.act(|session| whole(session, how));
-        // time limits pass at once when all wait; only the computation of a dozen runs takes time
-        let took = begun.elapsed();
-        assert!(took < LONGEST, "{took:?} after {fault:?} of {broken} at {id:08x}, {how:?}");
-        // nobody is promised to notice garbage: it is enough that nobody waits, or panics
-        for (p, end) in
-            PartyId::all(PARTIES).zip(ends).filter(|(p, _)| *p != broken && fault != Fault::Garbage)
-        {
-            let named = end.as_ref().is_err_and(|abort| abort.peer().is_some());
-            assert!(named, "{p} after {fault:?} of {broken} at {id:08x}, {how:?}: {end:?}");
-        }
-    });
-}
-
 /// The receiver of a ciphertext refuses it if its level is not that of the hop, but higher or lower.
 #[test]
 fn a_ciphertext_of_another_level_is_refused() {
-    let ring = small(Operation::Bits, (Form::LeanRing, WHOLE));
+    let ring = small(Operation::Bits, Form::LeanRing, PARTIES);
     let agreed = ring.parameters().describe(agreed());
     let step = "divisi_mixed::circle/pass";
     let act = |mut session: Session| {
@@ -214,7 +89,7 @@ fn whoever_stops_at_a_bootstrap_the_others_abort() {
     let steps = ["divisi_bgv::refresh/refresh.ask", "divisi_bgv::refresh/refresh.answer"];
     let mut all = Vec::new();
     for form in [Form::LeanRing, Form::Paper] {
-        let ring = small(Operation::Bits, (form, 1));
+        let ring = in_runs(Operation::Bits, form, PARTIES, 1);
         assert_eq!(ring.parameters().bootstraps(), 1);
         let agreed = ring.parameters().describe(agreed());
         let harness = Harness::new(PARTIES, &agreed);

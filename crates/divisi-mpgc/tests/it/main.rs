@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod circuits;
-mod faults;
 mod mutants;
 mod nets;
 mod rows;

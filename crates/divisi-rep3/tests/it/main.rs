@@ -1,6 +1,7 @@
 //! Replicated sharing among three parties, honest and attacked.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
+mod answers;
 mod attacks_boolean;
 mod attacks_inputs;
 mod attacks_lookups;

@@ -12,7 +12,6 @@ mod right;
 mod seen;
 mod selective;
 mod stock;
-mod sweep;
 
 use crate::common::prelude::*;
 use attacks::{Gap, LANES, roles, transparent};

@@ -155,7 +155,7 @@ fn the_table_names_tests_that_exist() {
         ("modes", include_str!("../modes/verdicts.rs")),
         ("misuse", include_str!("../misuse.rs")),
         ("misuse_at_run_time", include_str!("../misuse_at_run_time.rs")),
-        ("sweep", include_str!("../../sweep/everything.rs")),
+        ("nets", include_str!("../nets/mod.rs")),
     ];
     let mut found = 0;
     for row in include_str!("../../../docs/checks.md").lines().filter(|line| line.starts_with("| ")) {

@@ -1,0 +1,210 @@
+//! A run in which one message of a corrupt party is changed, and the verdict on it.
+
+use super::plan::{Change, Honest};
+use super::shape::ShapeEnds;
+use super::{NetShape, ShapeOutcome, ShapeSecurity};
+use crate::testing::operators::place_among;
+use crate::testing::{MessageDirection, Operator, Recording, Seen};
+use crate::{Abort, PartyId, Step};
+use divisi_net::Frame;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+/// What became of a change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tried {
+    /// Whether something else was sent than in the honest run.
+    pub altered: bool,
+    /// Whether a party ended its session.
+    pub noticed: bool,
+}
+
+/// How a run with a change ended.
+struct Changed {
+    ends: ShapeEnds,
+    /// What the receiver of the changed message saw.
+    seen: Recording,
+    altered: bool,
+}
+
+/// Run a shape with one message changed. Whatever it is, nobody panics or waits for ever.
+fn run(
+    shape: &NetShape,
+    change: &Change,
+    honest: &Honest,
+    [inputs, world]: [u64; 2],
+) -> Result<Changed, String> {
+    let (harness, at, step) = (shape.harness(world), change.message.at, change.message.step);
+    let (clock, limit) = (harness.clock(), harness.limit());
+    let replay = honest.sent.get(&(at.from, at.to)).and_then(|sent| sent.get(change.message.place));
+    let replay = replay.map(|frame| frame.body.clone()).unwrap_or_default();
+    let counts = move |frame: &Frame| frame.step == step;
+    let seen = harness.recording(at.to);
+    let fate = place_among(&harness, at, &counts, change.operator, change.salt, replay);
+    let (begun, begun_there) = (Instant::now(), clock());
+    let ends = catch_unwind(AssertUnwindSafe(|| shape.act(harness, inputs, world)));
+    let skipped = clock().saturating_duration_since(begun_there).saturating_sub(begun.elapsed());
+    let ends = ends.map_err(|_| "a party panicked".to_owned())?;
+    if !fate.is_reached() {
+        return Err("the change did not reach a message".into());
+    }
+    // a party may wait, and another one for it; time that somebody computed was not skipped
+    if skipped > 2 * limit + Duration::from_secs(2) {
+        return Err(format!("a party waited for {skipped:?}"));
+    }
+    Ok(Changed { ends, seen, altered: fate.is_altered() })
+}
+
+/// Change one message of a shape, in a world of its own, and judge how the honest parties end.
+pub(super) fn attack(
+    shape: &NetShape,
+    change: &Change,
+    honest: &Honest,
+    [inputs, world]: [u64; 2],
+) -> Result<Tried, String> {
+    let Changed { ends, seen, altered } = run(shape, change, honest, [inputs, world])?;
+    judge(shape, change, honest, &ends)?;
+    released(shape, change, &seen, &ends)?;
+    let noticed = ends.iter().any(|(end, _)| end.is_err());
+    if shape.security == ShapeSecurity::OneOfThree {
+        let noticed = stopped(change, &ends);
+        if altered && !noticed && is_noticed(change) && !is_of(shape.inputs, change) {
+            return Err("no honest party noticed".into());
+        }
+        if !change.operator.is_slow() {
+            is_blind(shape, change, honest, [inputs, world], noticed)?;
+        }
+    }
+    Ok(Tried { altered, noticed })
+}
+
+/// Whether honest parties stop does not depend on the inputs.
+fn is_blind(
+    shape: &NetShape,
+    change: &Change,
+    honest: &Honest,
+    [inputs, world]: [u64; 2],
+    noticed: bool,
+) -> Result<(), String> {
+    let other = |inputs: u64, world: u64| {
+        run(shape, change, honest, [inputs, world]).map(|run| stopped(change, &run.ends))
+    };
+    if other(inputs + 1, world)? == noticed {
+        return Ok(());
+    }
+    // a message after which nothing is due may reach a party before or after its end: that is chance
+    let mut often = [0_usize; 2];
+    for again in 0..16 {
+        for (count, more) in often.iter_mut().zip([0, 1]) {
+            *count += usize::from(other(inputs + more, world + again)?);
+        }
+    }
+    if often[0].abs_diff(often[1]) < 16 {
+        return Ok(());
+    }
+    Err(format!("whether honest parties stop depends on the inputs: {often:?} of 16"))
+}
+
+/// Whether an honest party ended its session.
+fn stopped(change: &Change, ends: &ShapeEnds) -> bool {
+    let honest = PartyId::all(ends.len()).zip(ends).filter(|(party, _)| *party != change.message.at.from);
+    honest.into_iter().any(|(_, (end, _))| end.is_err())
+}
+
+/// Whether somebody must notice among three: what comes twice, late, or where something equal was due may be
+/// the same to its receiver; a changed message never is.
+fn is_noticed(change: &Change) -> bool {
+    use Operator::{Both, FlipFirst, FlipLast, FlipMiddle, FlipRandom};
+    is_refused(change) || matches!(change.operator, FlipFirst | FlipMiddle | FlipLast | FlipRandom | Both)
+}
+
+/// Whether the changed message is of one of these steps.
+fn is_of(steps: &[&'static str], change: &Change) -> bool {
+    steps.iter().any(|name| Step::new(name).id == change.message.step)
+}
+
+/// Whether the message has another length, or does not come: its receiver must refuse it.
+fn is_refused(change: &Change) -> bool {
+    use Operator::{Drop, Empty, Extend, Oversize, Stop, Truncate};
+    matches!(change.operator, Drop | Empty | Extend | Oversize | Stop | Truncate)
+}
+
+fn judge(shape: &NetShape, change: &Change, honest: &Honest, ends: &ShapeEnds) -> Result<(), String> {
+    let at = change.message.at;
+    let parties = || PartyId::all(ends.len()).zip(ends).filter(|(party, _)| *party != at.from);
+    for (party, (end, outcome)) in parties() {
+        if party == at.to && is_refused(change) && end.is_ok() {
+            return Err(format!("{party} accepted a message of another length, or none"));
+        }
+        let curious = shape.security == ShapeSecurity::Curious;
+        if let Err(abort) = end
+            && curious
+            && is_refused(change)
+            && abort.peer().is_none()
+        {
+            return Err(format!("{party} names nobody: {abort}"));
+        }
+        // with what was changed a result may be wrong, but not without what was not accepted
+        if curious && !is_refused(change) {
+            continue;
+        }
+        if let Err(Abort::CheckFailed { culprit: Some(culprit), check, .. }) = end
+            && *culprit != at.from
+        {
+            return Err(format!("{party} blamed {culprit} by check {check}"));
+        }
+        let right = &honest.outcomes[party.index()];
+        let lawful = || is_of(shape.inputs, change) && (shape.lawful)(at.from, outcome, right);
+        if let Some(wrong) = differs(outcome, right, end.is_ok())
+            && !lawful()
+        {
+            return Err(format!("{party} put out a wrong `{wrong}`"));
+        }
+    }
+    // what all put out in the honest run is the same at all that put it out now
+    let outputs = || parties().map(|(party, (_, outcome))| (party, outcome));
+    for ((one, ours), (other, theirs)) in outputs().zip(outputs().skip(1)) {
+        let [one, other] = [one, other].map(|party| &honest.outcomes[party.index()]);
+        let alike = one.outputs().iter().zip(other.outputs()).map(|(one, other)| one == other);
+        let differ = ours.outputs().iter().zip(theirs.outputs()).zip(alike);
+        let mut differ = differ.filter(|((ours, theirs), alike)| *alike && ours != theirs);
+        if let Some(((ours, _), _)) = differ.next()
+            && shape.security != ShapeSecurity::Curious
+        {
+            return Err(format!("honest parties put out different `{}`", ours.0));
+        }
+    }
+    Ok(())
+}
+
+/// Whoever got the changed message, and found by a check that something is wrong, released nothing in
+/// between.
+fn released(shape: &NetShape, change: &Change, seen: &Recording, ends: &ShapeEnds) -> Result<(), String> {
+    let (at, step) = (change.message.at, change.message.step);
+    let Some((Err(Abort::CheckFailed { check, .. }), outcome)) = ends.get(at.to.index()) else {
+        return Ok(());
+    };
+    let ids: Vec<u32> = shape.releases.iter().map(|name| Step::new(name).id).collect();
+    if ids.contains(&step) || shape.security == ShapeSecurity::Curious {
+        return Ok(());
+    }
+    let seen = seen.read();
+    let changed =
+        |seen: &&Seen| seen.way == MessageDirection::In && seen.peer == at.from && seen.frame.step == step;
+    let came = seen.iter().enumerate().filter(|(_, seen)| changed(seen)).nth(at.n);
+    let Some((came, _)) = came else { return Ok(()) };
+    let later = seen.iter().skip(came);
+    let later = later.filter(|seen| seen.way == MessageDirection::Out && ids.contains(&seen.frame.step));
+    if later.count().min(outcome.released_since()) > 0 {
+        return Err(format!("{} released something before check {check} ended its session", at.to));
+    }
+    Ok(())
+}
+
+/// The first output that is not the honest run's; a party that aborted may have put out only some.
+fn differs(outcome: &ShapeOutcome, right: &ShapeOutcome, whole: bool) -> Option<&'static str> {
+    let mut pairs = outcome.outputs().iter().zip(right.outputs());
+    let wrong = pairs.find(|(ours, right)| ours != right).map(|((name, _), _)| *name);
+    let [have, want] = [outcome, right].map(|of| of.outputs().len());
+    wrong.or_else(|| (have > want || whole && have < want).then_some("number of outputs"))
+}

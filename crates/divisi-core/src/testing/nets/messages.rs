@@ -1,0 +1,169 @@
+//! The census of messages: each message of each shape is listed in an honest run, and changed in another one.
+//!
+//! Of a protocol with active security all honest parties abort, or put out what is right, and release nothing
+//! that is not; of one against curious parties nobody panics or waits for ever, and no message of another
+//! length is accepted. Found by name are steps of the sources with which no shape sends a message, steps that
+//! were never changed, and changes that did not reach a message.
+
+use super::attack::{Tried, attack};
+pub use super::plan::Extent;
+use super::plan::{self, Change, Honest};
+use super::{NetShape, sources};
+use crate::local::first;
+use crate::testing::{many, sent};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+
+/// The inputs of all runs.
+const INPUTS: u64 = 1;
+/// The world of honest runs; those with a change have others, so that old messages are not the same there.
+const WORLD: u64 = 2;
+/// How many runs go on at once: most of them wait.
+const THREADS: usize = 6;
+
+/// The shapes of a crate.
+pub struct MessageNet<'a> {
+    /// The crate's folder.
+    pub folder: &'a str,
+    /// What is run.
+    pub shapes: Vec<NetShape>,
+    /// The steps of the crate's sources with which no shape sends a message, each with the reason.
+    pub silent: &'a [(&'a str, &'a str)],
+}
+
+/// What a census found.
+pub struct MessageCensus {
+    name: String,
+    shapes: usize,
+    /// By the name of a step: how many messages, changes, and changes that somebody noticed.
+    rows: BTreeMap<String, [usize; 3]>,
+    faults: Vec<String>,
+}
+
+impl MessageNet<'_> {
+    /// Run all shapes honestly, then again for each change.
+    #[must_use]
+    pub fn census(&self, extent: Extent) -> MessageCensus {
+        let folder = Path::new(self.folder);
+        let names = sources::names(folder);
+        let name = |step: u32| names.get(&step).cloned().unwrap_or_else(|| format!("step {step:#010x}"));
+        let (mut faults, mut rows) = (Vec::new(), BTreeMap::<String, [usize; 3]>::new());
+        let name_of_all = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let honest = match self.honest() {
+            Ok(honest) => honest,
+            Err(faults) => return MessageCensus { name: name_of_all, shapes: 0, rows, faults },
+        };
+        for (step, messages) in honest.iter().flat_map(|run| run.messages()) {
+            rows.entry(name(step)).or_default()[0] += messages.len();
+        }
+        let changes = plan::changes(&honest, extent);
+        let tried = many(changes.len(), THREADS, |i| {
+            let change = &changes[i];
+            let run = honest.get(change.shape).zip(self.shapes.get(change.shape));
+            run.map_or(Ok(Tried::default()), |(honest, shape)| {
+                attack(shape, change, honest, [INPUTS, WORLD + 1 + i as u64])
+            })
+        });
+        let mut altered = BTreeSet::new();
+        for (change, tried) in changes.iter().zip(tried) {
+            let step = name(change.message.step);
+            let row = rows.entry(step.clone()).or_default();
+            row[1] += 1;
+            match tried {
+                Ok(tried) => {
+                    row[2] += usize::from(tried.noticed);
+                    if tried.altered {
+                        altered.insert(step);
+                    }
+                }
+                Err(fault) => faults.push(self.told(change, &step, &fault)),
+            }
+        }
+        let never = rows.keys().filter(|step| !altered.contains(*step));
+        faults.extend(never.map(|step| format!("{step} was never changed")));
+        faults.extend(self.unsent(folder, &rows));
+        MessageCensus { name: name_of_all, shapes: self.shapes.len(), rows, faults }
+    }
+
+    /// Demand that a census finds nothing wrong, and print its row of the table. Returns how many changes were
+    /// tried, and how many of them somebody noticed.
+    ///
+    /// # Panics
+    /// If a census finds something wrong.
+    pub fn demand(&self, extent: Extent) -> [usize; 2] {
+        let census = self.census(extent);
+        println!("{census}");
+        assert!(census.faults.is_empty(), "{:#?}", census.faults);
+        census.tried()
+    }
+
+    fn told(&self, change: &Change, step: &str, fault: &str) -> String {
+        let shape = self.shapes.get(change.shape).map_or("", |shape| shape.name);
+        let (at, operator) = (change.message.at, change.operator);
+        format!(
+            "{shape}: {step} from {} to {}, number {}, {operator:?} by {}: {fault}",
+            at.from, at.to, at.n, change.salt
+        )
+    }
+
+    /// The honest runs of all shapes, or why there are none.
+    fn honest(&self) -> Result<Vec<Honest>, Vec<String>> {
+        let runs = many(self.shapes.len(), 2, |i| {
+            let shape = self.shapes.get(i).ok_or_else(String::new)?;
+            let harness = shape.harness(WORLD);
+            let recordings = harness.recordings();
+            let (ends, outcomes) = shape.act(harness, INPUTS, WORLD).into_iter().unzip();
+            let aborted = |abort| format!("{}: an honest party aborted: {abort}", shape.name);
+            first(ends).map_err(aborted)?;
+            Ok(Honest { sent: sent(&recordings), outcomes })
+        });
+        let (runs, aborted): (Vec<_>, Vec<_>) = runs.into_iter().partition(Result::is_ok);
+        let aborted: Vec<String> = aborted.into_iter().filter_map(Result::err).collect();
+        if aborted.is_empty() { Ok(runs.into_iter().flatten().collect()) } else { Err(aborted) }
+    }
+
+    /// The steps of the sources with which no message was sent, and those that are called silent and are not.
+    fn unsent(&self, folder: &Path, rows: &BTreeMap<String, [usize; 3]>) -> Vec<String> {
+        let mut faults = Vec::new();
+        let known = sources::steps_of(folder);
+        let silent: BTreeSet<&str> = self.silent.iter().map(|(step, _)| *step).collect();
+        for step in known.iter().filter(|step| step.speaks && !silent.contains(step.name.as_str())) {
+            if !rows.contains_key(&step.name) {
+                faults.push(format!("{}: no shape sends a message with this step", step.name));
+            }
+        }
+        for step in silent {
+            if rows.contains_key(step) {
+                faults.push(format!("{step} is called silent, and a shape sends a message with it"));
+            } else if known.iter().all(|known| known.name != step) {
+                faults.push(format!("{step} is called silent, and stands in no source"));
+            }
+        }
+        faults
+    }
+}
+
+impl MessageCensus {
+    /// What is wrong, a line each.
+    #[must_use]
+    pub fn faults(&self) -> &[String] {
+        &self.faults
+    }
+
+    /// How many changes were tried, and how many of them somebody noticed.
+    #[must_use]
+    pub fn tried(&self) -> [usize; 2] {
+        [1, 2].map(|i| self.rows.values().map(|row| row[i]).sum())
+    }
+}
+
+/// A row of the table in docs/nets.md.
+impl fmt::Display for MessageCensus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let messages: usize = self.rows.values().map(|row| row[0]).sum();
+        let [tried, noticed] = self.tried();
+        let (name, shapes, steps) = (&self.name, self.shapes, self.rows.len());
+        write!(f, "| {name} | {shapes} | {steps} | {messages} | {tried} | {noticed} |")
+    }
+}

@@ -1,0 +1,155 @@
+//! The steps that a crate's sources name, read from its files: what ships, without tests.
+
+use crate::Step;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// What a line does that names a step, but sends no message with it.
+const MUTE: [&str; 15] = [
+    "misuse(",
+    "Misuse {",
+    "Misuse::",
+    "misfit",
+    "unfit(",
+    "Unfit {",
+    "well_formed(",
+    "require(",
+    "taint::",
+    ".take(",
+    ".admit(",
+    "admit_or_end(",
+    ".demand(",
+    ".demand_pair(",
+    ".demand_settled(",
+];
+
+/// A step that stands in the sources.
+#[derive(Clone, Debug)]
+pub struct SourceStep {
+    /// Its name: the module, and what `step!` says.
+    pub name: String,
+    /// Whether some line may send a message with it, and not only report with it.
+    pub speaks: bool,
+}
+
+impl SourceStep {
+    /// Its id on the wire.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        Step::new(Box::leak(self.name.clone().into_boxed_str())).id
+    }
+}
+
+/// A line of what ships, with the module that it stands in.
+struct Line {
+    module: String,
+    text: String,
+}
+
+/// All lines of a crate that ship, module by module.
+struct Reader<'a> {
+    read: &'a dyn Fn(&Path) -> Option<String>,
+    lines: Vec<Line>,
+}
+
+impl Reader<'_> {
+    /// Read a module, of which the file and the folder of its own modules are given, and all below it.
+    fn module(&mut self, name: &str, file: &Path, folder: &Path) {
+        let Some(text) = (self.read)(file) else { return };
+        // attributes come before what they belong to
+        let (mut gated, mut below) = (false, None);
+        for line in text.lines() {
+            let code = line.trim_start();
+            if let Some(indent) = below {
+                // the end of an inline module that does not ship
+                if code == "}" && line.len() == code.len() + indent {
+                    below = None;
+                }
+                continue;
+            }
+            if code.is_empty() || code.starts_with("//") {
+                continue;
+            }
+            if code.starts_with("#[") || code.starts_with("#!") {
+                gated |= code.starts_with("#[cfg(") && code.contains("test") && !code.contains("not(");
+                continue;
+            }
+            let item = code.split_once("mod ").filter(|(before, _)| before.is_empty() || is_public(before));
+            if let Some((_, rest)) = item {
+                let own: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                if rest.ends_with('{') && gated {
+                    below = Some(line.len() - code.len());
+                } else if rest.ends_with(';') && !gated {
+                    let (name, inner) = (format!("{name}::{own}"), folder.join(&own));
+                    let file = [folder.join(format!("{own}.rs")), inner.join("mod.rs")];
+                    file.iter().for_each(|file| self.module(&name, file, &inner));
+                }
+            } else if !gated {
+                self.lines.push(Line { module: name.to_owned(), text: code.to_owned() });
+            }
+            gated = false;
+        }
+    }
+}
+
+fn is_public(before: &str) -> bool {
+    before.starts_with("pub") && before.trim_end().ends_with(['b', ')'])
+}
+
+/// Whether a word stands in a text by itself.
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
+}
+
+/// The steps of a crate, whose files `read` reads: first `src/lib.rs`.
+pub fn steps_in(name: &str, source: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Vec<SourceStep> {
+    let mut reader = Reader { read, lines: Vec::new() };
+    reader.module(name, &source.join("lib.rs"), source);
+    let lines = reader.lines;
+    let (mut found, mut constant) = (BTreeMap::<String, bool>::new(), None);
+    for Line { module, text } in &lines {
+        if let Some((before, rest)) = text.split_once("const ").filter(|(_, rest)| !rest.starts_with("fn ")) {
+            let named = rest.split(':').next().unwrap_or("").trim().to_owned();
+            constant = (before.is_empty() || is_public(before)).then_some((named, before.is_empty()));
+        }
+        let mut rest = text.as_str();
+        while let Some((_, after)) = rest.split_once("step!(\"") {
+            let own = after.split('"').next().unwrap_or("");
+            let speaks = match &constant {
+                Some((constant, private)) => lines.iter().any(|line| {
+                    let below = line.module.strip_prefix(module.as_str());
+                    let near =
+                        !private || below.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
+                    let defines = line.text.contains("const ") || line.text.starts_with("use ");
+                    near && !defines
+                        && has_word(&line.text, constant)
+                        && !MUTE.iter().any(|mute| line.text.contains(mute))
+                }),
+                None => !MUTE.iter().any(|mute| text.contains(mute)),
+            };
+            *found.entry(format!("{module}/{own}")).or_default() |= speaks;
+            rest = after;
+        }
+        if text.ends_with(';') {
+            constant = None;
+        }
+    }
+    found.into_iter().map(|(name, speaks)| SourceStep { name, speaks }).collect()
+}
+
+/// The steps of the crate in this folder.
+#[must_use]
+pub fn steps_of(folder: &Path) -> Vec<SourceStep> {
+    let name = folder.file_name().map(|name| name.to_string_lossy().replace('-', "_")).unwrap_or_default();
+    steps_in(&name, &folder.join("src"), &|file| std::fs::read_to_string(file).ok())
+}
+
+/// The names of all steps of the crates that stand beside the one in this folder, and of that one, by ids.
+#[must_use]
+pub fn names(folder: &Path) -> BTreeMap<u32, String> {
+    let beside = folder.parent().and_then(|all| std::fs::read_dir(all).ok());
+    let folders: BTreeSet<PathBuf> =
+        beside.into_iter().flatten().filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    let all = folders.iter().flat_map(|folder| steps_of(folder));
+    all.map(|step| (step.id(), step.name)).collect()
+}
