@@ -2,9 +2,9 @@
 
 PROGRAM is `divisi` of the same build (`cargo build --release`). It and this process take turns, so that
 whatever else the machine does slows both: an array of so many megabytes is encrypted and decrypted by the same
-three servers, a process of their own, and `bench aes` measures so many blocks. A call that the client itself
-refuses costs what Python adds to each call, and a little more. The memory is what encryption took beyond the
-array and its result.
+three servers, a process of their own, and `bench aes` measures so many blocks. The seconds of the client's processor
+say the same where the machine is busy. A call that the client itself refuses costs what Python adds to each
+call, and a little more. The memory is what encryption took beyond the array and its result.
 """
 
 from __future__ import annotations
@@ -47,6 +47,12 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
+def used(who: int) -> float:
+    """Seconds of the processor that this process, or those that it waited for, have used."""
+    usage = resource.getrusage(who)
+    return usage.ru_utime + usage.ru_stime
+
+
 def refused(client: divisi.Client, key: divisi.Key) -> float:
     """Seconds of a call that sends nothing."""
 
@@ -79,7 +85,17 @@ def compared(rust: list[float], python: list[float]) -> Json:
 
 def main(program: str, megabytes: int = 100, rounds: int = 3, blocks: int = 100_000) -> Json:
     """All of it."""
-    times: dict[str, list[float]] = {f"{who} {what}": [] for who in ("rust", "python") for what in WHAT}
+    measured = (*WHAT, *CPU)
+    times: dict[str, list[float]] = {f"{who} {what}": [] for who in ("rust", "python") for what in measured}
+
+    def timed(what: str, words: list[str], work: Callable[[], object]) -> None:
+        before = used(resource.RUSAGE_CHILDREN)
+        times[f"rust {what}"].append(answered(program, what, *words)["seconds"])
+        times[f"rust {what} cpu"].append(used(resource.RUSAGE_CHILDREN) - before)
+        before = used(resource.RUSAGE_SELF)
+        times[f"python {what}"].append(seconds(work))
+        times[f"python {what} cpu"].append(used(resource.RUSAGE_SELF) - before)
+
     data: Any = numpy.frombuffer(os.urandom(megabytes * 1_000_000), dtype=numpy.uint8)
     options: dict[str, Any] = {"blocks": blocks, "reps": 3, "warmup": 1, "security": "semi-honest"}
     flags = [f"--{name}={value}" for name, value in options.items()]
@@ -95,22 +111,21 @@ def main(program: str, megabytes: int = 100, rounds: int = 3, blocks: int = 100_
             made: Any = client.encrypt(key, data)
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before - made.nbytes
             for _ in range(rounds):
-                done = answered(program, "encrypt", "--in", plain, "--out", sealed, *files)
-                times["rust encrypt"].append(done["seconds"])
-                times["python encrypt"].append(seconds(lambda: client.encrypt(key, data)))
-                done = answered(program, "decrypt", "--in", sealed, "--out", back, *files)
-                times["rust decrypt"].append(done["seconds"])
+                into = ["--in", plain, "--out", sealed, *files]
+                timed("encrypt", into, lambda: client.encrypt(key, data))
+                into = ["--in", sealed, "--out", back, *files]
                 opened: list[Any] = []
-                times["python decrypt"].append(seconds(lambda: opened.append(client.decrypt(key, made))))
+                timed("decrypt", into, lambda: opened.append(client.decrypt(key, made)))
                 assert (opened[0] == data).all()
                 rust, python = answered(program, "bench", "aes", *flags), divisi.bench("aes", **options)
                 times["rust bench"].append(1 / rust["online_per_second"])
                 times["python bench"].append(1 / python["online_per_second"])
-    report: Json = {what: compared(times[f"rust {what}"], times[f"python {what}"]) for what in WHAT}
+    report: Json = {what: compared(times[f"rust {what}"], times[f"python {what}"]) for what in measured}
     return {"megabytes": megabytes, **report, "refused_call_us": call * 1e6, "memory_mib": memory / 2**20}
 
 
 WHAT = ("encrypt", "decrypt", "bench")
+CPU = ("encrypt cpu", "decrypt cpu")
 
 if __name__ == "__main__":
     print(json.dumps(main(sys.argv[1], *map(int, sys.argv[2:])), indent=1))
