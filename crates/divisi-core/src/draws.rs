@@ -10,7 +10,7 @@
 //! Streams of keys and expanded digests belong to the session that their thread used last: a thread runs one
 //! party.
 
-use crate::{DrawPurpose, KnownTo, PartyId, Prg};
+use crate::{DrawPurpose, PartyId};
 use divisi_net::Step;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -264,7 +264,7 @@ impl DrawRecord {
         }
     }
 
-    /// A stream that two parties share.
+    /// A stream that two parties share: its key, and where its draws are noted.
     pub(crate) fn pair(
         &self,
         strand: u32,
@@ -273,7 +273,7 @@ impl DrawRecord {
         generation: u64,
         key: [u8; 16],
         caller: &'static Location<'static>,
-    ) -> Prg {
+    ) -> ([u8; 16], StreamRecord) {
         self.stream(true, strand, peer, of, generation, key, caller)
     }
 
@@ -286,14 +286,14 @@ impl DrawRecord {
         generation: u64,
         mut key: [u8; 16],
         caller: &'static Location<'static>,
-    ) -> Prg {
+    ) -> ([u8; 16], StreamRecord) {
         self.change(of, &mut key);
         let mut log = self.log();
         let streams = log.all.streams_mut(shared);
         let (purpose, drawn, values) = (of.name(), Vec::new(), Vec::new());
         streams.push(DrawnStream { strand, peer, purpose, of, generation, key, drawn, caller, values });
         let place = streams.len() - 1;
-        Prg::recorded(&key, StreamRecord { record: self.clone(), shared, place })
+        (key, StreamRecord { record: self.clone(), shared, place })
     }
 }
 
@@ -311,12 +311,13 @@ impl Log {
     }
 }
 
-/// The stream of a key, in the record of the session that this thread uses.
+/// The stream of a key, in the record of the session that this thread uses: its key, and where its draws are
+/// noted.
 pub(crate) fn stream(
     of: &'static DrawPurpose,
     key: &[u8; 16],
     caller: &'static Location<'static>,
-) -> Option<Prg> {
+) -> Option<([u8; 16], StreamRecord)> {
     let (record, strand) = current()?;
     let generation = record.log().all.streams.len() as u64;
     Some(record.stream(false, strand, record.me, of, generation, *key, caller))
@@ -369,10 +370,4 @@ pub(crate) fn value<T: AsRef<[u8]>>(of: &'static DrawPurpose, value: impl FnOnce
     if let Some((record, strand)) = current() {
         record.note(of, DrawDoor::Value, strand, Location::caller(), value().as_ref());
     }
-}
-
-/// Whether what one party draws another one draws, too.
-#[must_use]
-pub fn is_shared(of: &DrawPurpose) -> bool {
-    of.known_to() != KnownTo::One
 }

@@ -21,6 +21,7 @@ mod coin;
 mod commit;
 #[cfg(feature = "testing")]
 pub mod draws;
+mod expand;
 #[cfg(test)]
 mod fuzz;
 mod leave;
@@ -52,13 +53,14 @@ pub use check::Check;
 pub use coin::{Announced, Coins, Opened, UnconfirmedCoins};
 pub use commit::{Commitment, Nonce};
 pub use divisi_net::{PartyId, Step, step};
+pub use expand::{ExpandedDigest, Expands};
 pub use leave::{Compares, ComparesBytes, Opens, Settles};
 pub use meter::{Counts, Meter, PhaseCounts};
 pub use misuse::Misuse;
 pub use pending::{Debt, Pending, Verified, settle};
 pub use plain::{NoDebt, Plain, PlainBit, PlainBlock, PlainByte};
 pub use prg::Prg;
-pub use purpose::{Distribution, DrawPurpose, ExpandedDigest, Expands, KnownTo};
+pub use purpose::{Distribution, DrawPurpose, KnownTo};
 pub use security::Security;
 pub use session::{AtEnd, Bound, PhasePlace, PublicParameters, Session, SessionId, Settled};
 pub use stock::Stock;

@@ -7,7 +7,6 @@
 //! without knowing the protocol (`testing::nets::draws`).
 
 use crate::Check;
-use blake3::{Hasher, OutputReader};
 use std::fmt;
 
 /// Who knows what is drawn.
@@ -91,71 +90,11 @@ impl DrawPurpose {
     pub const fn distribution(&self) -> Distribution {
         self.distribution
     }
-
-    /// Tells tests of a value that was made from draws and that the protocol treats as fresh: a key, a mask,
-    /// a small polynomial. Where no test records, and in all that ships, `value` is not called.
-    #[cfg_attr(feature = "testing", track_caller)]
-    #[inline(always)]
-    pub fn drawn<T: AsRef<[u8]>>(&'static self, value: impl FnOnce() -> T) {
-        #[cfg(feature = "testing")]
-        crate::draws::value(self, value);
-        #[cfg(not(feature = "testing"))]
-        let _ = value;
-    }
 }
 
 impl fmt::Debug for DrawPurpose {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
-    }
-}
-
-/// Digests that are expanded to any length.
-pub trait Expands {
-    /// The digest of what was hashed, as a stream without an end.
-    #[must_use]
-    fn expand(&self, purpose: &'static DrawPurpose) -> ExpandedDigest;
-}
-
-impl Expands for Hasher {
-    #[inline]
-    fn expand(&self, purpose: &'static DrawPurpose) -> ExpandedDigest {
-        #[expect(clippy::disallowed_methods, reason = "this is the door that names a purpose")]
-        let stream = self.finalize_xof();
-        ExpandedDigest {
-            stream,
-            purpose,
-            #[cfg(feature = "testing")]
-            record: crate::draws::expansion(),
-        }
-    }
-}
-
-/// The stream of a digest.
-pub struct ExpandedDigest {
-    stream: OutputReader,
-    #[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "tests record by it"))]
-    purpose: &'static DrawPurpose,
-    /// The record of draws, if a test asked for one.
-    #[cfg(feature = "testing")]
-    record: Option<crate::draws::Expansion>,
-}
-
-impl ExpandedDigest {
-    /// The next bytes of the stream.
-    #[cfg_attr(feature = "testing", track_caller)]
-    pub fn fill(&mut self, out: &mut [u8]) {
-        self.stream.fill(out);
-        #[cfg(feature = "testing")]
-        if let Some(record) = &self.record {
-            record.note(self.purpose, out);
-        }
-    }
-}
-
-impl zeroize::Zeroize for ExpandedDigest {
-    fn zeroize(&mut self) {
-        self.stream.zeroize();
     }
 }
 

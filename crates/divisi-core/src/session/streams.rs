@@ -30,13 +30,15 @@ impl Session {
         zeroize::Zeroize::zeroize(&mut hasher);
         #[cfg(feature = "testing")]
         if let Some(draws) = self.drawing() {
-            return draws.pair(self.strand, peer, purpose, generation, *key, Location::caller());
+            let caller = Location::caller();
+            let (key, record) = draws.pair(self.strand, peer, purpose, generation, *key, caller);
+            return Prg::recorded(&key, record);
         }
         Prg::seeded(&key)
     }
 
-    /// The draws from all streams of pairs in this session so far, in all strands: none unless the parameters asked
-    /// for a record ([`crate::PublicParameters::recording`]).
+    /// The draws from all streams of pairs in this session so far, in all strands: none unless the parameters
+    /// asked for a record ([`crate::PublicParameters::recording`]).
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn draws(&self) -> Vec<crate::draws::DrawnStream> {

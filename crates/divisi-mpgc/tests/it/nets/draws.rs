@@ -60,7 +60,10 @@ fn everything_is_drawn_for_one_purpose_and_used() {
                 play: |session| play(session, hops(2)),
             },
         ],
-        again: vec![("ot hash", 4, "a session has one hash")],
+        again: vec![
+            ("ot hash", 4, "a session has one hash"),
+            ("mpgc polynomial", usize::MAX, "it is public, and made wherever it is needed"),
+        ],
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);

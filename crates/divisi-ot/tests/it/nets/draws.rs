@@ -16,8 +16,8 @@ fn words(out: &mut Vec<u8>, words: impl IntoIterator<Item = u64>) {
     out.extend(words.into_iter().flat_map(u64::to_le_bytes));
 }
 
-/// What a set-up gives without active security, each twice: products of bits, numbers and long vectors; an order
-/// from a coin, and the hash of a name.
+/// What a set-up gives without active security, each twice: products of bits, numbers and long vectors; an
+/// order from a coin, and the hash of a name.
 fn made(session: &mut Session, setup: &mut Setup) -> Result<Vec<u8>, Abort> {
     let mut out = Vec::new();
     for call in 0..2 {

@@ -96,7 +96,7 @@ fn everything_is_drawn_for_one_purpose_and_used() {
     let net = DrawNet {
         purposes: purposes::ALL.to_vec(),
         shapes: vec![
-            shape("zeros, tables and clients", 3, 16, leaves),
+            shape("zeros, tables and clients", 3, 24, leaves),
             shape("MASCOT", 2, 12, mascot),
             shape("MASCOT of three", 3, 1, mascot),
             shape("buckets", 3, 1, buckets),

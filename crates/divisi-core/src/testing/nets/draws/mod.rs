@@ -2,8 +2,8 @@
 //! ([`crate::draws`]), and judges each without knowing it:
 //!
 //! - `places`: no range of a stream is drawn twice, and no two streams have one key;
-//! - `repeats`: no 64 bits occur twice over any lane, call, party, strand or run, nor small multiples of them,
-//!   and no element has equal halves, thirds or shifts;
+//! - `repeats`: no 64 bits occur twice over any lane, call, party, strand or run, nor small multiples of
+//!   them, and no element has equal halves, thirds or shifts;
 //! - `uniform`: each bit of what is uniform takes both values, equally often; other distributions have their
 //!   mean and variance;
 //! - `relations`: no bit is a sum of others, within a purpose or two of them;
@@ -71,7 +71,8 @@ struct DrawRun {
 }
 
 impl DrawNet {
-    /// Runs everything and returns what is wrong: a line for each fault, with the purpose's name.
+    /// Runs everything and returns what is wrong: a line for each fault, with the purpose's name. It prints how
+    /// much was judged.
     #[must_use]
     pub fn judge(&self) -> Vec<String> {
         let mut faults = Vec::new();
@@ -92,6 +93,9 @@ impl DrawNet {
         faults.extend(uniform::judge(self, &samples));
         faults.extend(relations::judge(self, &samples));
         faults.extend(used::judge(self));
+        let purposes: BTreeSet<&str> = samples.iter().map(|samples| samples.of.name()).collect();
+        let elements: usize = samples.iter().map(|samples| samples.all.len()).sum();
+        println!("draws: {} runs, {} purposes, {elements} elements", runs.len(), purposes.len());
         faults.sort();
         faults.dedup();
         faults
