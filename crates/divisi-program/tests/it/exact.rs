@@ -24,7 +24,7 @@ impl Draws {
         match self.below(4) {
             0 => low,
             1 => high,
-            _ => low + (i128::from(self.below(1 << 31) as u32) * (high - low + 1) >> 31).min(high - low),
+            _ => low + ((i128::from(self.below(1 << 31) as u32) * (high - low + 1)) >> 31),
         }
     }
 

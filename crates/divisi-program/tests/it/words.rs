@@ -74,7 +74,7 @@ fn words_are_cut_and_joined() {
 fn words_are_added_and_multiplied() {
     for (side, width) in [(1, 9), (2, 9), (3, 64), (4, 9), (5, 9), (6, 1), (7, 64), (8, 33)] {
         let numbers: Vec<u128> = (0..3 * side)
-            .map(|i| (i as u128 + 3).pow(9) * 0x9e37_79b9_7f4a_7c15 & ((1 << width) - 1))
+            .map(|i| ((i as u128 + 3).pow(9) * 0x9e37_79b9_7f4a_7c15) & ((1 << width) - 1))
             .collect();
         let found = outputs(
             &format!(
