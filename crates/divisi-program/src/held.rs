@@ -244,7 +244,9 @@ pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
     let entries = match input.value.kind() {
         ValueKind::Num => {
             let number = |(i, word): (usize, &str)| {
-                let number = literal::integer(word).filter(|x| x.unsigned_abs() <= LARGEST as u64);
+                let unsigned = word.strip_prefix('+').filter(|rest| !rest.starts_with('-'));
+                let number =
+                    literal::integer(unsigned.unwrap_or(word)).filter(|x| x.unsigned_abs() <= LARGEST as u64);
                 number.ok_or_else(|| wrong(i, format!("is not an integer from -{LARGEST} to {LARGEST}")))
             };
             Entries::Num(words.enumerate().map(number).collect::<Result<_, _>>()?)
@@ -299,6 +301,11 @@ mod tests {
         assert_eq!(whole("0xff", 128).as_deref(), Some("0x000000000000000000000000000000ff"));
         let hex = "0x000102030405060708090a0b0c0d0e0f";
         assert_eq!(whole(hex, 128).as_deref(), Some(hex));
+        let body = "divisi program 1\ninput x 1 num 4\noutput x 1\n";
+        let program = text::read(body, &|_| Err("no circuits".into())).unwrap();
+        let numbers = |text: &str| entries(&program.inputs()[0], text).ok();
+        assert_eq!(numbers("+5,-0x10 0x7\n-3"), Some(Entries::Num(vec![5, -16, 7, -3])));
+        assert!(["+-5,1,1,1", "++5,1,1,1", "1e3,1,1,1", "1,1,1"].iter().all(|text| numbers(text).is_none()));
         for text in ["", "0x", "-1", "+1", "1e3", "0xg", "999999999999999999999999999999999999999999"] {
             assert_eq!(literal::bits(text, 200), None, "{text}");
         }

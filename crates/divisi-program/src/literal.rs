@@ -2,15 +2,14 @@
 
 use zeroize::Zeroizing;
 
-/// An integer that a sign may precede. `None` for what is none, or is beyond 64 bits.
+/// An integer that a minus sign may precede. `None` for what is none, or is beyond 64 bits. Inputs are read
+/// by it, too, so it copies nothing.
 pub(crate) fn integer(word: &str) -> Option<i64> {
-    let (sign, digits) = match word.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", word),
-    };
+    let (sign, digits) = word.strip_prefix('-').map_or((1, word), |digits| (-1, digits));
     let (digits, radix) = digits.strip_prefix("0x").map_or((digits, 10), |digits| (digits, 16));
     let right = !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix));
-    right.then(|| i64::from_str_radix(&format!("{sign}{digits}"), radix).ok()).flatten()
+    let size = i128::from_str_radix(digits, radix).ok().filter(|_| right)?;
+    i64::try_from(sign * size).ok()
 }
 
 /// An unsigned number of this many bits, the lowest first, in decimal digits (up to 128 bits) or hexadecimal

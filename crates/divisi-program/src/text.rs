@@ -14,7 +14,7 @@
 mod word;
 
 use crate::literal::{self, integer};
-use crate::program::{Arg, ProgramError, Script, Value, ValueKind, right_width};
+use crate::program::{Arg, ProgramError, Script, Value, ValueKind, WIDEST, right_width};
 use crate::shape::Shape;
 use crate::statements;
 use divisi_circuit::Program as Circuit;
@@ -24,6 +24,8 @@ use word::{name, party, range, short};
 
 /// The largest length of a line in bytes.
 pub const LINE: usize = 1 << 20;
+/// The largest number of bits of a constant of bits: that of the digits of a line.
+const LARGEST_CONSTANT: usize = 4 * LINE;
 /// The first line.
 const HEAD: [&str; 3] = ["divisi", "program", "1"];
 
@@ -300,8 +302,12 @@ impl Reader<'_> {
                 if op == "shift" {
                     return one(self.program.shift(&x, by));
                 }
-                let width = usize::try_from(by).map_err(|_| statements::no_width(by))?;
-                one(if op == "bits" { self.program.bits(&x, width) } else { self.program.widen(&x, width) })
+                let width = usize::try_from(by);
+                if op == "bits" {
+                    return one(self.program.bits(&x, width.map_err(|_| statements::no_width(by))?));
+                }
+                let width = width.map_err(|_| format!("a value of {by} bits: it has 1 to {WIDEST}"))?;
+                one(self.program.widen(&x, width))
             }
             "slice" => {
                 let (x, rest) = self.value_and(op, words)?;
@@ -355,7 +361,12 @@ impl Reader<'_> {
                 })
             };
             let shape: Shape = shape.parse()?;
-            // as many are given as the shape says before they take memory
+            // words are wider than their digits: what they take is looked at before they take it
+            if numbers.len().saturating_mul(width) > LARGEST_CONSTANT {
+                return Err(format!(
+                    "a constant of more than {LARGEST_CONSTANT} bits in all: make several, or give fewer bits"
+                ));
+            }
             if numbers.len() != shape.entries() {
                 return Err(format!(
                     "{} numbers are given, and the shape {shape} has {} entries",
@@ -366,7 +377,9 @@ impl Reader<'_> {
             let numbers = numbers.iter().map(word).collect::<Result<Vec<Vec<bool>>, ProgramError>>()?;
             return self.program.constant_bits(width, shape, &numbers);
         }
-        let Some((shape, numbers)) = words.split_first() else { return Err(form()) };
+        let Some((shape, numbers)) = words.split_first().filter(|(first, _)| **first != "bits") else {
+            return Err(form());
+        };
         let number = |word: &&str| {
             integer(word).ok_or_else(|| format!("{} is not an integer in the range of numbers", short(word)))
         };

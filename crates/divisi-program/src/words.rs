@@ -309,11 +309,12 @@ mod tests {
                     assert_eq!(run(&less, &[x, y]), u64::from(x < y));
                     assert_eq!(run(&add, &[x, y]), (x + y) & mask);
                     assert_eq!(run(&sub, &[x, y]), x.wrapping_sub(y) & mask);
-                    assert_eq!(run(&multiply, &[x, y]), x * y & mask);
+                    assert_eq!(run(&multiply, &[x, y]), (x * y) & mask);
                     assert_eq!(run(&count, &[x]), u64::from(x.count_ones()));
                     for z in [0, 1, mask, x ^ y, mask / 2] {
                         let both = run(&save, &[x, y, z]);
-                        assert_eq!((both & mask) + (both >> width) & mask, x + y + z & mask, "{x} {y} {z}");
+                        let sum = (both & mask) + (both >> width);
+                        assert_eq!(sum & mask, (x + y + z) & mask, "{x} {y} {z}");
                     }
                     assert_eq!((run(&and, &[x, y]), run(&or, &[x, y])), (x & y, x | y));
                     assert_eq!((run(&choose, &[1, x, y]), run(&choose, &[0, x, y])), (x, y));

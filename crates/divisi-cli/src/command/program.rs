@@ -71,17 +71,23 @@ fn info(held: &HeldProgram) -> Result<CommandOutput, Failure> {
         about.outputs,
         about.parties
     );
+    let from_to = |range: Option<Interval>| {
+        range.map_or_else(String::new, |range| format!(", from {} to {}", range.low(), range.high()))
+    };
+    // what numbers can be, by the ranges of the inputs
+    let derived = |value: &divisi_program::Value| {
+        Some(program.range(value)).filter(|_| value.kind() == divisi_program::ValueKind::Num)
+    };
     for input in program.inputs() {
         let what = described(input.value.kind(), input.value.shape());
-        let range = held.range(input);
-        let range =
-            range.map_or_else(String::new, |range| format!(", from {} to {}", range.low(), range.high()));
+        let range = from_to(held.range(input));
         text += &format!("  input {}: {what}, of party {}{range}\n", input.name, input.owner);
     }
     for output in program.outputs() {
         let what = described(output.value.kind(), output.value.shape());
         let to: Vec<String> = output.receivers.iter().map(ToString::to_string).collect();
-        text += &format!("  output {}: {what}, to {}\n", output.name, to.join(", "));
+        let range = from_to(derived(&output.value));
+        text += &format!("  output {}: {what}, to {}{range}\n", output.name, to.join(", "));
     }
     for assumed in program.assumptions() {
         let name = program.name_of(&assumed.value).unwrap_or("a value without a name");
@@ -107,11 +113,13 @@ fn info(held: &HeldProgram) -> Result<CommandOutput, Failure> {
         object
     };
     let inputs = program.inputs().iter().map(|x| {
-        let range = held.range(x).map(|range| ends(range));
+        let range = held.range(x).map(ends);
         with(with(value(&x.name, &x.value), "party", json!(x.owner)), "range", json!(range))
     });
-    let outputs =
-        program.outputs().iter().map(|x| with(value(&x.name, &x.value), "parties", json!(x.receivers)));
+    let outputs = program.outputs().iter().map(|x| {
+        let range = derived(&x.value).map(ends);
+        with(with(value(&x.name, &x.value), "parties", json!(x.receivers)), "range", json!(range))
+    });
     let assumptions = program.assumptions().iter().map(|assumed| {
         let (name, line) = (program.name_of(&assumed.value), assumed.line);
         json!({ "name": name, "line": line, "range": ends(assumed.range) })

@@ -5,7 +5,7 @@ use crate::program::{Action, ProgramError, Script, Value, ValueKind, WIDEST, rig
 use crate::shape::Shape;
 
 /// The most bits of words that are multiplied: their product takes about the square of it in ANDs.
-pub const WIDEST_FACTOR: usize = 512;
+const WIDEST_FACTOR: usize = 512;
 
 impl Script {
     /// `width` bits of every word, from the bit `from` on; the lowest bit is 0.

@@ -24,7 +24,7 @@ impl Draws {
         match self.below(4) {
             0 => low,
             1 => high,
-            _ => low + (i128::from(self.below(1 << 31) as u32) * (high - low + 1) >> 31).min(high - low),
+            _ => low + ((i128::from(self.below(1 << 31) as u32) * (high - low + 1)) >> 31),
         }
     }
 
@@ -132,7 +132,7 @@ impl Grown {
         let fits = |bounds: [i128; 2], size: i128| -size <= bounds[0] && bounds[1] <= size;
         let small = |bounds| fits(bounds, SMALL);
         let mask = |width: usize| (1_i128 << width) - 1;
-        match self.draws.below(22) {
+        match self.draws.below(26) {
             0 => {
                 let bounds = corners(&|x, y| x + y);
                 if fits(bounds, LARGEST) {
@@ -231,8 +231,45 @@ impl Grown {
                 let bounds = [xl.min(yl), xh.max(yh)];
                 self.define(0, &format!("select {} {a} {b}", w.name), exact, bounds);
             }
+            22.. if small(x.bounds) && small(y.bounds) && small(corners(&|x, y| x - y)) => {
+                self.choose(&x, &y)
+            }
             _ => (),
         }
+    }
+
+    /// A choice by a comparison of what is chosen from, or of its negative: as in a size, or the larger one.
+    fn choose(&mut self, x: &Known, y: &Known) {
+        let negative = Known {
+            name: format!("v{}", self.lines),
+            exact: x.exact.iter().map(|x| -x).collect(),
+            bounds: [-x.bounds[1], -x.bounds[0]],
+            ..x.clone()
+        };
+        self.define(0, &format!("neg {}", x.name), negative.exact.clone(), negative.bounds);
+        let (op, f): (_, fn(i128, i128) -> bool) = match self.draws.below(3) {
+            0 => ("lt", |x, y| x < y),
+            1 => ("le", |x, y| x <= y),
+            _ => ("eq", |x, y| x == y),
+        };
+        let turned = self.draws.below(2) == 1;
+        let (first, second) = if self.draws.below(2) == 1 { (x, y) } else { (y, x) };
+        let entries = first.exact.len().max(second.exact.len());
+        let at = |from: &Known, i: usize| from.exact[i % from.exact.len()];
+        let bit = |i: usize| f(at(first, i), at(second, i)) != turned;
+        let mut name = format!("v{}", self.lines);
+        let plain = (0..entries).map(|i| i128::from(bit(i) != turned)).collect();
+        self.define(1, &format!("{op} {} {}", first.name, second.name), plain, [0, 1]);
+        if turned {
+            let statement = format!("not {name}");
+            name = format!("v{}", self.lines);
+            self.define(1, &statement, (0..entries).map(|i| i128::from(bit(i))).collect(), [0, 1]);
+        }
+        let one = |draws: &mut Draws| [x, y, &negative][draws.below(3)].clone();
+        let (yes, no) = (one(&mut self.draws), one(&mut self.draws));
+        let exact = (0..entries).map(|i| if bit(i) { at(&yes, i) } else { at(&no, i) }).collect();
+        let bounds = [yes.bounds[0].min(no.bounds[0]), yes.bounds[1].max(no.bounds[1])];
+        self.define(0, &format!("select {name} {} {}", yes.name, no.name), exact, bounds);
     }
 
     /// The inputs, and the outputs with their exact numbers: the last few values.
@@ -278,8 +315,11 @@ fn random_programs_are_exact() {
         let (text, inputs, outputs) = grown(seed, parties).finish();
         let program = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let clear = valid::evaluate(&program, &inputs).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        for (output, clear) in outputs.iter().zip(&clear) {
+        for ((output, clear), of) in outputs.iter().zip(&clear).zip(program.outputs()) {
             assert!(*clear == entries(output), "{}\n{text}", output.name);
+            let range = program.range(&of.value);
+            let wrong = output.exact.iter().find(|x| !range.contains(**x));
+            assert!(wrong.is_none(), "{} has {wrong:?}, not in {range}\n{text}", output.name);
         }
         if seed < runs {
             compare(parties.into(), &program, &inputs);

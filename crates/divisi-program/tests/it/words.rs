@@ -74,7 +74,7 @@ fn words_are_cut_and_joined() {
 fn words_are_added_and_multiplied() {
     for (side, width) in [(1, 9), (2, 9), (3, 64), (4, 9), (5, 9), (6, 1), (7, 64), (8, 33)] {
         let numbers: Vec<u128> = (0..3 * side)
-            .map(|i| (i as u128 + 3).pow(9) * 0x9e37_79b9_7f4a_7c15 & ((1 << width) - 1))
+            .map(|i| ((i as u128 + 3).pow(9) * 0x9e37_79b9_7f4a_7c15) & ((1 << width) - 1))
             .collect();
         let found = outputs(
             &format!(
@@ -186,7 +186,7 @@ fn statements_on_bits_that_do_not_stand_are_refused() {
     refused(&line("slice x -1 3"), "line 4: slice takes a name");
     refused(&line("widen x 7"), "line 4: widen to 7 bits: the word has 8, of which `slice` takes some");
     refused(&line("widen x 65537"), "line 4: a value of 65537 bits: it has 1 to 65536");
-    refused(&line("widen x -7"), "line 4: a number has 1 to 32 bits, and -7 are asked for");
+    refused(&line("widen x -7"), "line 4: a value of -7 bits: it has 1 to 65536");
     refused(&line("widen x"), "line 4: widen takes a name and an integer");
     refused(&line("concat"), "line 4: a value of 0 bits");
     refused(&line("concat x 5"), "line 4: the width of 5 is unknown: name it by `const bits W`");
@@ -207,10 +207,15 @@ fn statements_on_bits_that_do_not_stand_are_refused() {
     refused("k = const bits 8 2 255 256\n", "line 2: 256 is no number of 8 bits: give decimal digits, or 0x");
     refused("k = const bits 8 2 255 -1\n", "line 2: -1 is no number of 8 bits");
     refused("k = const bits 8 2 255\n", "line 2: 1 numbers are given, and the shape 2 has 2 entries");
-    refused("k = const bits 8\n", "line 2: a shape is up to 8 numbers");
+    refused(
+        "k = const bits 8\n",
+        "line 2: const takes a shape and its numbers, as `const 1x3 1 2 3`, or for bits",
+    );
     refused("k = const bits 0 1 0\n", "line 2: a value of 0 bits");
     refused("k = const bits x 1 0\n", "line 2: x is not a width");
     refused("k = const bits 65536 16777216\n", "line 2: 0 numbers are given");
+    let many = format!("k = const bits 65536 65{}\n", " 0".repeat(65));
+    refused(&many, "line 2: a constant of more than 4194304 bits in all: make several");
     refused("k = const\n", "line 2: const takes a shape and its numbers");
     refused("k = const 1 0xffffffff\n", "line 2: 4294967295 is beyond p/2");
     refused("input x 1 bits 8\ny = xor x 0x100\n", "line 3: 256 is no number of 8 bits");

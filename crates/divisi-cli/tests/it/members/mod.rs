@@ -19,8 +19,8 @@ use std::{fs, thread};
 const AT_A_TIME: usize = 6;
 
 const CIRCUIT: &str = "2 5\n3 1 1 1\n1 1\n\n2 1 0 1 3 AND\n2 1 3 2 4 XOR\n";
-const PROGRAM: &str = "divisi program 1\ninput x 1 num 2x2 in -9..9\ninput y 2 num 1x2 in 0..9\ns = sub x y\nbest at = min s\n\
-                       output best 1\noutput at 1,2\n";
+const PROGRAM: &str = "divisi program 1\ninput x 1 num 2x2 in -9..9\ninput y 2 num 1x2 in 0..9\ns = sub x y\n\
+                       assume s in -18..9\nbest at = min s\noutput best 1\noutput at 1,2\n";
 const VECTORS: [&str; 5] = ["cmac", "ecb", "gcm", "sha2", "wycheproof-gcm"];
 
 /// A directory with the files that commands read.
