@@ -1,6 +1,6 @@
-//! The nets of threshold BGV (docs/nets.md): shapes of keys, shares and refreshes, and the censuses over them.
-//! Whoever deviates may make results wrong; nobody waits for ever, panics, or accepts a message of another
-//! length.
+//! The nets of threshold BGV (docs/nets.md): shapes of keys, shares and refreshes, and the censuses over
+//! them. Whoever deviates may make results wrong; nobody waits for ever, panics, or accepts a message of
+//! another length.
 
 use crate::tools::{PASS, elements, small};
 use divisi_bgv::parameters::{Form, Operation};

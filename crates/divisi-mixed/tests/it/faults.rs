@@ -1,5 +1,5 @@
-//! A party that stops at a bootstrap: all others end with an abort that names a peer, and nobody waits. (Every
-//! step of every phase: `nets.rs`.)
+//! A party that stops at a bootstrap: all others end with an abort that names a peer, and nobody waits.
+//! (Every step of every phase: `nets.rs`.)
 //!
 //! Faults at a bootstrap are here, in one process: with the parameters of real sessions, and with the
 //! insecure ones of the command line, ciphertexts are refreshed from 33 parties on, too many processes for a

@@ -1,5 +1,5 @@
-//! The nets of ciphers, hashes and MACs among three (docs/nets.md): shapes of requests from inputs to outputs,
-//! and the censuses over them.
+//! The nets of ciphers, hashes and MACs among three (docs/nets.md): shapes of requests from inputs to
+//! outputs, and the censuses over them.
 
 use crate::common::quick;
 use divisi_circuit::{Build, Gates, Program};

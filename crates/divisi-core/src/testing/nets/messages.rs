@@ -86,8 +86,8 @@ impl MessageNet<'_> {
         MessageCensus { name: name_of_all, shapes: self.shapes.len(), rows, faults }
     }
 
-    /// Demand that a census finds nothing wrong, and print its row of the table. Returns how many changes were
-    /// tried, and how many of them somebody noticed.
+    /// Demand that a census finds nothing wrong, and print its row of the table. Returns how many changes
+    /// were tried, and how many of them somebody noticed.
     ///
     /// # Panics
     /// If a census finds something wrong.

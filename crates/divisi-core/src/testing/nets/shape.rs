@@ -130,8 +130,8 @@ impl NetShape {
         NetShape { parameters, ..self }
     }
 
-    /// The same shape with this time limit for messages: where a thread of a party may wait for another one of
-    /// it, no time is skipped.
+    /// The same shape with this time limit for messages: where a thread of a party may wait for another one
+    /// of it, no time is skipped.
     #[must_use]
     pub fn waiting(self, limit: Duration) -> NetShape {
         NetShape { limit: Some(limit), ..self }

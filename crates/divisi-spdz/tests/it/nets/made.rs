@@ -1,5 +1,5 @@
-//! Shapes of preprocessing from oblivious transfer, with small buckets: what is right does not depend on their
-//! size.
+//! Shapes of preprocessing from oblivious transfer, with small buckets: what is right does not depend on
+//! their size.
 
 use super::online::through_sboxes;
 use super::shape;
