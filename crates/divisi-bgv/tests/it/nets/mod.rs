@@ -1,3 +1,93 @@
-//! Nets over keys and ciphertexts.
+//! The nets of threshold BGV (docs/nets.md): shapes of keys, shares and refreshes, and the censuses over
+//! them. Whoever deviates may make results wrong; nobody waits for ever, panics, or accepts a message of
+//! another length.
 
 mod draws;
+
+use crate::tools::{PASS, elements, small};
+use divisi_bgv::parameters::{Form, Operation};
+use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode};
+use divisi_core::testing::nets::messages::{Extent, MessageNet};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
+use divisi_core::testing::party;
+use divisi_core::{Abort, PublicParameters, Session};
+use std::sync::Arc;
+
+/// Chooses what default tests change.
+const SEED: u64 = 1;
+
+fn shapes() -> Vec<NetShape> {
+    let of = |name, operation, form, run: fn(Session, u64, &Arc<Ring>) -> Result<(), Abort>| {
+        let ring = small(operation, form, 3);
+        let agreed = ring.parameters().describe(PublicParameters::new(name));
+        NetShape::new(name, 3, ShapeSecurity::Curious, move |session, seed, out: &mut ShapeOutcome| {
+            run(session, seed, &ring)?;
+            out.put("done", vec![1]);
+            Ok(())
+        })
+        .agreeing(agreed)
+    };
+    vec![
+        of("products of shares", Operation::Triples, Form::LeanTree, triples),
+        of("refreshes", Operation::PrivateTables, Form::LeanRing, refreshes),
+        of("refreshes in the paper's form", Operation::PrivateTables, Form::Paper, refreshes),
+    ]
+}
+
+/// a b on shares: two A2E, a product, E2A; at two holders.
+fn triples(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abort> {
+    let keys = Keys::generate(&mut session, ring)?;
+    let mut sampler = Sampler::new(&session);
+    let (n, p) = (ring.dimension(), ring.parameters().plain());
+    for holder in [party(1), party(3)] {
+        let me = session.me().index() as u64 + seed;
+        let [a, b] = [elements(me, p, n), elements(me + 50, p, n)];
+        let x = keys.from_shares(&mut session, &mut sampler, holder, &a)?;
+        let y = keys.from_shares(&mut session, &mut sampler, holder, &b)?;
+        let z = match (x, y) {
+            (Some(x), Some(y)) => Some(x.times(&keys, &session, PASS, &y)?.switch(ring, 0)),
+            _ => None,
+        };
+        let factor = Ciphertext::factor_after(ring, 1, ring.parameters().top(), 0);
+        keys.to_shares(&mut session, &mut sampler, holder, z.as_ref(), factor)?;
+    }
+    Ok(())
+}
+
+/// Every party in turn has a ciphertext refreshed, and opened to shares.
+fn refreshes(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abort> {
+    let keys = Keys::generate(&mut session, ring)?;
+    let mut sampler = Sampler::new(&session);
+    let top = ring.parameters().top();
+    let factor = Ciphertext::factor_after(ring, 1, top, 0);
+    let slots = elements(seed, ring.parameters().plain(), ring.dimension());
+    for (place, holder) in [1, 2, 3].map(party).into_iter().enumerate() {
+        let encoded = encode::coefficients(ring, &slots);
+        let x = keys.encrypt(&mut sampler, top, Some(&encoded)).switch(ring, 0);
+        let held = Some(&x).filter(|_| session.me() == holder);
+        keys.refresh(&mut session, &mut sampler, holder, held, factor, 1 + place % top)?;
+        keys.to_shares(&mut session, &mut sampler, holder, held, factor)?;
+    }
+    Ok(())
+}
+
+/// Steps with which nothing is sent.
+const SILENT: &[(&str, &str)] = &[
+    ("divisi_bgv::hop/hop", "names what a hop refuses, which is local"),
+    ("divisi_bgv::keys/parameters", "names what is refused before keys are made"),
+];
+
+fn net() -> MessageNet<'static> {
+    MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: shapes(), silent: SILENT }
+}
+
+#[test]
+fn census_of_messages() {
+    net().demand(Extent::sample(SEED, 2));
+}
+
+#[test]
+#[ignore = "every step, in every way"]
+fn census_of_all_messages() {
+    net().demand(Extent::All);
+}

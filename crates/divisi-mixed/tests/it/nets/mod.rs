@@ -1,3 +1,140 @@
-//! Nets over programs of bits and numbers.
+//! The nets of mixed computation (docs/nets.md): a shape for each way in which random bits are made, and the
+//! censuses over them. Whoever deviates may make results wrong; nobody waits for ever, panics, or accepts a
+//! message of another length.
 
 mod draws;
+
+use crate::common::{agreed, in_runs, plain, product, share};
+use divisi_bgv::parameters::{Form, Operation};
+use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_core::testing::nets::messages::{Extent, MessageNet};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
+use divisi_core::wipe::WipedVec;
+use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, Session};
+use divisi_field::zp::P32;
+use divisi_mixed::private::Masked;
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
+use divisi_ot::SetupConfig;
+use std::sync::Arc;
+
+/// Chooses what default tests change.
+const SEED: u64 = 1;
+const PARTIES: usize = 3;
+
+/// How random bits are made: by transfers, or in a form, with this many hops before a refresh.
+type How = Option<(Form, usize)>;
+const WHOLE: usize = usize::MAX;
+
+fn small(operation: Operation, (form, length): (Form, usize)) -> Arc<Ring> {
+    in_runs(operation, form, PARTIES, length)
+}
+
+fn shapes() -> Vec<NetShape> {
+    let ways: [(&'static str, How); 5] = [
+        ("transfers", None),
+        ("lean tree", Some((Form::LeanTree, WHOLE))),
+        ("lean ring", Some((Form::LeanRing, WHOLE))),
+        ("refreshed ring", Some((Form::LeanRing, 1))),
+        ("paper's form, refreshed", Some((Form::Paper, 1))),
+    ];
+    let numbers = small(Operation::Triples, (Form::LeanTree, WHOLE));
+    let mut all = Vec::new();
+    for (name, how) in ways {
+        let (bits, numbers) = (how.map(|how| small(Operation::Bits, how)), numbers.clone());
+        let rings = bits.iter().chain([&numbers]);
+        let agreed = rings.fold(agreed(), |all, ring| ring.parameters().describe(all));
+        let run = move |session: Session, seed, out: &mut ShapeOutcome| {
+            whole(session, seed, out, bits.as_ref(), &numbers)
+        };
+        all.push(NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).agreeing(agreed));
+    }
+    for (name, form) in [
+        ("private tables along a tree", Form::LeanTree),
+        ("private tables along a ring", Form::LeanRing),
+        ("private tables in the paper's form", Form::Paper),
+    ] {
+        let ring = small(Operation::PrivateTables, (form, WHOLE));
+        let agreed = ring.parameters().describe(agreed());
+        let run = move |session: Session, seed, out: &mut ShapeOutcome| private(session, seed, out, &ring);
+        all.push(NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).agreeing(agreed));
+    }
+    all
+}
+
+/// Set-up, and twice, unevenly: a circuit, conversions both ways, lookups in public and private tables,
+/// products, outputs to all and to some.
+fn whole(
+    session: Session,
+    seed: u64,
+    out: &mut ShapeOutcome,
+    bits: Option<&Arc<Ring>>,
+    numbers: &Arc<Ring>,
+) -> Result<(), Abort> {
+    let plain = plain();
+    let gmw = Gmw::new(session, SetupConfig::default())?;
+    let mut mixed = Mixed::new(gmw, plain, bits, Some(numbers))?;
+    let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
+    for (call, lanes) in [65, 1].into_iter().enumerate() {
+        let owner = all[call];
+        let value = GmwBit::of((0..lanes).map(|i| ((i * i) as u64 + seed) % 3 % 2));
+        let bit = mixed.gmw().input(owner, lanes, Some(&value).filter(|_| me == owner))?;
+        let program = product();
+        let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
+        mixed.gmw().run(&mut jobs)?;
+        let number: Num = mixed.convert(vec![bit.clone(), jobs[0].wires[0].clone()])?;
+        let signs = mixed.signs(1, lanes)?;
+        let looked = mixed.look_up(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
+        let product = mixed.multiply(&number, &looked[0])?;
+        let own: Vec<u64> =
+            (0..2 * lanes).map(|i| share(PARTIES, me.index(), i, i as u64 + 9, P32)).collect();
+        let signs = mixed.signs_ahead(1, lanes)?;
+        let tables = Num::new(WipedVec::from(&*own));
+        let found = mixed.look_up_private(&tables, std::slice::from_ref(&bit), signs)?;
+        let bits: Vec<GmwBit> = mixed.convert(product)?;
+        let opened = num::open(mixed.session(), plain, &number)?;
+        out.put("opened", opened.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+        num::open_to(mixed.session(), plain, &all[1..], &found)?;
+        mixed.gmw().output(&all[call..], &bits)?;
+    }
+    Ok(())
+}
+
+/// Tables of two and of eight entries that nobody knows.
+fn private(mut session: Session, _: u64, out: &mut ShapeOutcome, ring: &Arc<Ring>) -> Result<(), Abort> {
+    let keys = Keys::generate(&mut session, ring)?;
+    let mut sampler = Sampler::new(&session);
+    let (me, plain) = (session.me().index(), ring.plain());
+    for (width, count) in [(1, 5), (3, 2)] {
+        let entries = 1 << width;
+        let own: Vec<u64> =
+            (0..entries * count).map(|i| share(PARTIES, me, i, i as u64 * 7 % P32, P32)).collect();
+        let own = Num::new(WipedVec::from(&*own));
+        let tables = Masked::new(&mut session, &keys, &mut sampler, width, &own)?;
+        let bit = |j: usize| GmwBit::of((0..count).map(|i| share(PARTIES, me, i, (i >> j & 1) as u64, 2)));
+        let looked = tables.look_up(&mut session, &(0..width).map(bit).collect::<Vec<_>>())?;
+        let opened = num::open(&mut session, plain, &looked)?;
+        out.put("entries", opened.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+    }
+    Ok(())
+}
+
+/// Steps with which nothing is sent.
+const SILENT: &[(&str, &str)] = &[
+    ("divisi_mixed::arithmetic/triple", "names what a product of ciphertexts refuses, which is local"),
+    ("divisi_mixed::private/mask", "names what masked tables refuse, which are made locally"),
+];
+
+fn net() -> MessageNet<'static> {
+    MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: shapes(), silent: SILENT }
+}
+
+#[test]
+fn census_of_messages() {
+    net().demand(Extent::sample(SEED, 2));
+}
+
+#[test]
+#[ignore = "every step, in every way"]
+fn census_of_all_messages() {
+    net().demand(Extent::All);
+}
