@@ -1,10 +1,11 @@
 """What Python adds to Rust: `python -m tests.cost PROGRAM [MB [ROUNDS [BLOCKS]]]`, as docs/python.md has it.
 
 PROGRAM is `divisi` of the same build (`cargo build --release`). It and this process take turns, so that
-whatever else the machine does slows both: an array of so many megabytes is encrypted and decrypted by the same
-three servers, a process of their own, and `bench aes` measures so many blocks. The seconds of the client's processor
-say the same where the machine is busy. A call that the client itself refuses costs what Python adds to each
-call, and a little more. The memory is what encryption took beyond the array and its result.
+whatever else the machine does slows both: an array of so many megabytes is encrypted and decrypted by the
+same three servers, a process of their own, and `bench aes` measures so many blocks. The seconds of the
+client's processor say the same where the machine is busy. A call that the client itself refuses costs what
+Python adds to each call, and a little more. The memory is what encryption took beyond the array and its
+result.
 """
 
 from __future__ import annotations
