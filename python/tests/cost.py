@@ -1,10 +1,11 @@
 """What Python adds to Rust: `python -m tests.cost PROGRAM [MB [ROUNDS [BLOCKS]]]`, as docs/python.md has it.
 
 PROGRAM is `divisi` of the same build (`cargo build --release`). It and this process take turns, so that
-whatever else the machine does slows both: an array of so many megabytes is encrypted and decrypted by the same
-three servers, a process of their own, and `bench aes` measures so many blocks. The seconds of the client's processor
-say the same where the machine is busy. A call that the client itself refuses costs what Python adds to each
-call, and a little more. The memory is what encryption took beyond the array and its result.
+whatever else the machine does slows both: an array of so many megabytes is encrypted and decrypted by the
+same three servers, a process of their own, and `bench aes` measures so many blocks. The seconds of the
+client's processor say the same where the machine is busy. A call that the client itself refuses costs what
+Python adds to each call, and a little more. The memory is what encryption took beyond the array and its
+result.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def compared(rust: list[float], python: list[float]) -> Json:
     }
 
 
-def main(program: str, megabytes: int = 100, rounds: int = 3, blocks: int = 100_000) -> Json:
+def main(program: str, megabytes: float = 100, rounds: int = 3, blocks: int = 100_000) -> Json:
     """All of it."""
     measured = (*WHAT, *CPU)
     times: dict[str, list[float]] = {f"{who} {what}": [] for who in ("rust", "python") for what in measured}
@@ -96,7 +97,7 @@ def main(program: str, megabytes: int = 100, rounds: int = 3, blocks: int = 100_
         times[f"python {what}"].append(seconds(work))
         times[f"python {what} cpu"].append(used(resource.RUSAGE_SELF) - before)
 
-    data: Any = numpy.frombuffer(os.urandom(megabytes * 1_000_000), dtype=numpy.uint8)
+    data: Any = numpy.frombuffer(os.urandom(int(megabytes * 1e6)), dtype=numpy.uint8)
     options: dict[str, Any] = {"blocks": blocks, "reps": 3, "warmup": 1, "security": "semi-honest"}
     flags = [f"--{name}={value}" for name, value in options.items()]
     with tempfile.TemporaryDirectory() as folder, served() as where:

@@ -17,7 +17,7 @@ def test_a_small_run_of_the_measurement(tmp_path: Path) -> None:
     program = tmp_path / "divisi"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -m divisi "$@"\n')
     program.chmod(0o755)
-    measured = cost.main(str(program), megabytes=1, rounds=1, blocks=1000)
+    measured = cost.main(str(program), megabytes=0.01, rounds=1, blocks=100)
     assert all(measured[what]["rust"] > 0 and measured[what]["python"] > 0 for what in cost.WHAT)
     assert 0 < measured["refused_call_us"] < 1000
 

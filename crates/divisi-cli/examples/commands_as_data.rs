@@ -1,5 +1,5 @@
-//! Commands of `divisi` within a program of one's own, as data: a benchmark by its phases, and a circuit among
-//! parties with a time limit. The Python package runs all its commands like this.
+//! Commands of `divisi` within a program of one's own, as data: a benchmark by its phases, and a circuit
+//! among parties with a time limit. The Python package runs all its commands like this.
 //!
 //! Parties are processes of the program that is named: `cargo build --release`, then
 //! `cargo run --release --example commands_as_data -- target/release/divisi`.
@@ -29,8 +29,8 @@ pub fn aes_by_phase(blocks: u32) -> Result<Vec<Phase>, Failure> {
     Ok(phases.iter().map(phase).collect())
 }
 
-/// A block encrypted between two, the one with the key and the other with the block. If that takes longer than
-/// the limit, its processes are ended, and the command fails.
+/// A block encrypted between two, the one with the key and the other with the block. If that takes longer
+/// than the limit, its processes are ended, and the command fails.
 pub fn encrypted(key: &str, block: &str, within: Duration) -> Result<String, Failure> {
     let words = ["run", "--circuit", "aes128", "--engine", "garble", "--parties", "2"].map(str::to_owned);
     let inputs = [format!("--input=1={key}"), format!("--input=2={block}")];
