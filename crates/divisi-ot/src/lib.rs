@@ -53,7 +53,7 @@
 //! With the feature `testing`, `testing::deal` makes a `Setup` without running this crate's protocols: its
 //! methods then return bits that all parties derive from a common seed.
 #![forbid(unsafe_code)]
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods))]
 
 pub mod abit;
 #[cfg(feature = "testing")]

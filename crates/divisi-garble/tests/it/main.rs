@@ -1,5 +1,5 @@
 //! Authenticated garbling, honest and attacked.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod attacks;
 mod cheating;

@@ -20,7 +20,7 @@ fn triples(mut session: Session) -> Result<Vec<u8>, Abort> {
         let x = keys.from_shares(&mut session, &mut sampler, holder, &elements(me, p, n))?;
         let y = keys.from_shares(&mut session, &mut sampler, holder, &elements(me + 50, p, n))?;
         let z = match (x, y) {
-            (Some(x), Some(y)) => Some(x.times(&keys, &mut session, PASS, &y)?.switch(&ring, 0)),
+            (Some(x), Some(y)) => Some(x.times(&keys, &session, PASS, &y)?.switch(&ring, 0)),
             _ => None,
         };
         let factor = Ciphertext::factor_after(&ring, 1, ring.parameters().top(), 0);

@@ -71,8 +71,8 @@ struct DrawRun {
 }
 
 impl DrawNet {
-    /// Runs everything and returns what is wrong: a line for each fault, with the purpose's name. It prints how
-    /// much was judged.
+    /// Runs everything and returns what is wrong: a line for each fault, with the purpose's name. It prints
+    /// how much was judged.
     #[must_use]
     pub fn judge(&self) -> Vec<String> {
         let mut faults = Vec::new();
