@@ -58,6 +58,7 @@ fn one_party_each_of_a_program() {
         (&["--input", "y=4,5,6"], "the input y belongs to party 2"),
         (&[], "the input x is missing"),
         (&["--input", "x=1,-2"], "the input x takes 3 values, and 2 are given"),
+        (&["--input", "x=1,-2,100"], "p.txt: value 3 of the input x is not from -99 to 99"),
     ] {
         let arguments = [&["--program", "p.txt"], given].concat();
         let output = separate::each(dir.path(), "mixed", &[arguments]).remove(0);
