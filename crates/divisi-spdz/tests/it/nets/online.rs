@@ -214,7 +214,7 @@ fn programs(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
         for lanes in CALLS {
             let wires = (0..3).map(|k| {
                 let bits: Vec<bool> =
-                    (0..lanes as u64).map(|i| (i * (k + 2) + seed + call) % 3 == 0).collect();
+                    (0..lanes as u64).map(|i| (i * (k + 2) + seed + call).is_multiple_of(3)).collect();
                 given_bits(&mut e, party(k as u8 + 1), &bits)
             });
             let wires = wires.collect::<Result<Vec<_>, Abort>>()?;
