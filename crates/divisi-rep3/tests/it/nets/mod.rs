@@ -1,8 +1,8 @@
 //! The nets of replicated sharing (docs/nets.md): shapes of everything that the engine computes, and the
 //! censuses over them.
 
-mod draws;
 mod blackbox;
+mod draws;
 mod engine;
 mod rounds;
 
