@@ -2,9 +2,9 @@
 //! all they must (M0.1 to M0.6, A3).
 
 use crate::known::{SeededWorld, seed, seed_first, unseed};
+use divisi_core::DrawPurpose;
 use divisi_core::testing::{Harness, MessageDirection, links, many, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Session};
-use divisi_core::DrawPurpose;
 use divisi_net::memory;
 use divisi_rep3::checks;
 use std::collections::{BTreeSet, HashSet};

@@ -9,8 +9,8 @@ use divisi_program::{lower, purposes, text};
 /// Products of numbers of each party, which both learn.
 fn products(session: Session) -> Result<Vec<u8>, Abort> {
     let body = "divisi program 1\n\
-                input x 1 num 70\n\
-                input y 2 num 70\n\
+                input x 1 num 70 in 0..99\n\
+                input y 2 num 70 in 0..99\n\
                 input z 1 num 3\n\
                 p = mul x y\n\
                 output p 1,2\n\
