@@ -22,7 +22,7 @@ pub enum Operator {
     FlipRandom,
     /// Some other body of the same length.
     Random,
-    /// All bits zero.
+    /// All bits zero, or one where they are.
     Zero,
     /// Never sent.
     Drop,
@@ -101,7 +101,10 @@ impl Operator {
                     *byte = (x >> 56) as u8;
                 }
             }
-            Operator::Zero => body.fill(0),
+            Operator::Zero => {
+                let is_zero = body.iter().all(|byte| *byte == 0);
+                body.fill(if is_zero { 0xff } else { 0 });
+            }
             Operator::Truncate => body.truncate(n.saturating_sub(1)),
             Operator::Empty => body.clear(),
             Operator::Extend => body.push(0),
