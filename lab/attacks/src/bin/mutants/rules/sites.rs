@@ -95,7 +95,7 @@ impl<'t> Sites<'t> {
                 format!("if !({{on}}) {{ {text} }}"),
             );
         }
-        self.into_place(statement, expr);
+        self.partly(statement, expr);
         if let Expr::Binary(binary) = expr {
             let sign = match binary.op {
                 BinOp::BitOrAssign(_) => "|=",
@@ -113,7 +113,7 @@ impl<'t> Sites<'t> {
     }
 
     /// A draw into a place, of which a part is drawn.
-    fn into_place(&mut self, statement: &Stmt, expr: &Expr) {
+    fn partly(&mut self, statement: &Stmt, expr: &Expr) {
         let Some((name, arguments)) = called(expr).filter(|(name, _)| act(name) == Some(Act::Draws)) else {
             return;
         };
