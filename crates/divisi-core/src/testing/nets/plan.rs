@@ -22,10 +22,11 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// This sample, or everything if the environment variable `DIVISI_LONG` is set.
+    /// This sample, or everything if the environment has `DIVISI_LONG=1`.
     #[must_use]
     pub fn sample(seed: u64, times: usize) -> Extent {
-        if std::env::var_os("DIVISI_LONG").is_some() { Extent::All } else { Extent::Sample { seed, times } }
+        let long = std::env::var_os("DIVISI_LONG").is_some_and(|value| value == "1");
+        if long { Extent::All } else { Extent::Sample { seed, times } }
     }
 }
 
