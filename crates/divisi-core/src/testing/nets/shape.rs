@@ -18,11 +18,10 @@ pub enum ShapeSecurity {
     OneOfThree,
 }
 
-/// What a party of a shape puts out and stores, in order; what it put out before an abort remains.
+/// What a party of a shape puts out, in order; what it put out before an abort remains.
 #[derive(Clone, Default)]
 pub struct ShapeOutcome {
     outputs: Vec<(&'static str, Vec<u8>)>,
-    stored: Vec<(&'static str, Vec<u8>)>,
     /// How many releasing messages the party had sent when it put out the last output.
     released: usize,
     counter: Option<(Recording, Vec<u32>)>,
@@ -35,27 +34,10 @@ impl ShapeOutcome {
         self.released = self.released_now();
     }
 
-    /// The party stores this value, which may be another one in each run.
-    pub fn store(&mut self, name: &'static str, value: impl Into<Vec<u8>>) {
-        self.stored.push((name, value.into()));
-    }
-
     /// What was put out, each with its name.
     #[must_use]
     pub fn outputs(&self) -> &[(&'static str, Vec<u8>)] {
         &self.outputs
-    }
-
-    /// What was stored, each with its name.
-    #[must_use]
-    pub fn stored(&self) -> &[(&'static str, Vec<u8>)] {
-        &self.stored
-    }
-
-    /// The first output of this name.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.outputs.iter().find(|(of, _)| *of == name).map(|(_, value)| value.as_slice())
     }
 
     fn released_now(&self) -> usize {
