@@ -14,6 +14,15 @@ const LONGEST: Duration = Duration::from_secs(15);
 /// How soon a server is back that was stopped: a second, and what a busy machine needs.
 const BACK: Duration = Duration::from_secs(5);
 
+/// Stops the clients when it is dropped: also when a test fails, which else would wait for them for ever.
+struct Stop<'s>(&'s AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// Encrypt a text of one's own and decrypt it again, until told to stop.
 fn client(stay: &Stay, number: usize, stop: &AtomicBool, counts: &[AtomicUsize; 2]) {
     for turn in 0.. {
@@ -60,6 +69,7 @@ fn whoever_is_killed_under_load_spoils_no_answer() {
     assert_eq!(stay.json("POST", "/v1/transit/keys/k", &json!({})).0, 200);
     let (stop, counts) = (AtomicBool::new(false), [AtomicUsize::new(0), AtomicUsize::new(0)]);
     std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
         (0..CLIENTS).for_each(|number| {
             let (stay, stop, counts) = (&stay, &stop, &counts);
             scope.spawn(move || client(stay, number, stop, counts));
@@ -82,7 +92,6 @@ fn whoever_is_killed_under_load_spoils_no_answer() {
         while counts[1].load(Ordering::SeqCst) == 0 && begun.elapsed() < LONGEST {
             std::thread::sleep(Duration::from_millis(20));
         }
-        stop.store(true, Ordering::SeqCst);
     });
     let [good, down] = counts.map(AtomicUsize::into_inner);
     assert!(good >= 6 * CLIENTS && down > 0, "{good} answers, {down} refused");
@@ -98,6 +107,7 @@ fn a_server_that_was_stopped_is_soon_back() {
     // the time limit among the servers is ten seconds: beyond it their session ends
     let pauses = divisi_fuzz::repetitions(vec![3], vec![3, 25, 3, 25, 25]);
     std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
         (0..CLIENTS).for_each(|number| {
             let (stay, stop, counts) = (&stay, &stop, &counts);
             scope.spawn(move || client(stay, number, stop, counts));
@@ -118,7 +128,6 @@ fn a_server_that_was_stopped_is_soon_back() {
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
-        stop.store(true, Ordering::SeqCst);
     });
 }
 

@@ -17,6 +17,8 @@ use words::{Said, Word};
 
 /// In how many tasks each lie is told; each night in all.
 const FEW: usize = 1;
+/// How many gateways are lied to at once.
+const SETTINGS: usize = 4;
 /// How often a task is tried again.
 const TRIES: usize = 3;
 
@@ -98,9 +100,43 @@ fn liars(number: usize) -> Vec<PartyId> {
     divisi_fuzz::repetitions(vec![each[number % 3]], each)
 }
 
+/// A lie, and what it makes of a message.
+type Named = (&'static str, fn(&mut Said));
+
+/// What came of lies.
+#[derive(Default)]
+struct Outcome {
+    /// Why requests were not answered: each names the liar.
+    sentences: Vec<String>,
+    /// Lies in what a server says of itself.
+    health: usize,
+    /// Lies that changed no answer.
+    unnoticed: Vec<String>,
+}
+
 /// Tell these lies, and those with which a connection begins: none becomes an answer, and the log names the
-/// liar of each.
-fn tell(lies: &[(&str, fn(&mut Said))], first: &[(&str, fn(&mut Said))]) {
+/// liar of each. Most of the time passes while the gateway tries again, so several gateways are lied to at
+/// once.
+fn tell(lies: &'static [Named], first: &'static [Named]) {
+    let numbered = lies.iter().copied().enumerate().collect::<Vec<_>>();
+    let outcomes = std::thread::scope(|scope| {
+        let mut told = numbered
+            .chunks(lies.len().div_ceil(SETTINGS))
+            .map(|lies| scope.spawn(|| tell_in_answers(lies)))
+            .collect::<Vec<_>>();
+        if !first.is_empty() {
+            told.push(scope.spawn(|| tell_first(first)));
+        }
+        told.into_iter().map(|told| told.join().unwrap()).collect::<Vec<_>>()
+    });
+    let unnoticed = outcomes.iter().flat_map(|outcome| &outcome.unnoticed).collect::<Vec<_>>();
+    let noticed = outcomes.iter().map(|outcome| outcome.sentences.len() + outcome.health).sum::<usize>();
+    println!("{noticed} lies were told of, {} had no effect: {unnoticed:#?}", unnoticed.len());
+    assert!(2 * noticed > lies.len(), "{noticed} lies were told of");
+}
+
+/// Tell these lies, each with its number, to one gateway, in the tasks that they change.
+fn tell_in_answers(lies: &[(usize, Named)]) -> Outcome {
     let setting = Setting::start();
     let faces = Faces { stay: &setting.stay, kms: Kms::at(&setting.socket) };
     let made = Made::make(&faces);
@@ -112,30 +148,44 @@ fn tell(lies: &[(&str, fn(&mut Said))], first: &[(&str, fn(&mut Said))]) {
         let end = end.settle(&faces);
         assert!(matches!(end, End::Right), "{}: {end:?}", task.0);
     }
-    let (mut sentences, mut unnoticed, mut health) = (Vec::new(), Vec::new(), 0);
-    for (number, (what, lie)) in lies.iter().enumerate() {
-        let tasks = tasks(number, *lie, &heard);
+    let mut outcome = Outcome::default();
+    for &(number, (what, lie)) in lies {
+        let tasks = tasks(number, lie, &heard);
         assert!(!tasks.is_empty(), "no server would say {what}");
         for liar in liars(number) {
             for task in &tasks {
-                match told(&setting, &faces, &made, *task, (what, Lie::Says(*lie)), liar, true) {
+                match told(&setting, &faces, &made, *task, (what, Lie::Says(lie)), liar, true) {
                     // how a server is stands in the answer; the log has it once, when it changes
-                    Some(_) if task.0 == HEALTH => health += 1,
-                    Some(why) => sentences.push(why),
-                    None => unnoticed.push(format!("{what}: {}", task.0)),
+                    Some(_) if task.0 == HEALTH => outcome.health += 1,
+                    Some(why) => outcome.sentences.push(why),
+                    None => outcome.unnoticed.push(format!("{what}: {}", task.0)),
                 }
             }
         }
     }
-    for (number, (what, lie)) in first.iter().enumerate() {
+    await_in_log(&setting, &outcome.sentences);
+    outcome
+}
+
+/// Tell these lies at the beginning of a connection.
+fn tell_first(lies: &[Named]) -> Outcome {
+    let setting = Setting::start();
+    let faces = Faces { stay: &setting.stay, kms: Kms::at(&setting.socket) };
+    let made = Made::make(&faces);
+    let mut outcome = Outcome::default();
+    for (number, (what, lie)) in lies.iter().enumerate() {
         for liar in liars(number) {
             setting.between.hang_up();
             let why = told(&setting, &faces, &made, TASKS[1], (what, Lie::Says(*lie)), liar, true);
-            sentences.push(why.unwrap_or_else(|| panic!("{liar} says {what}, and is believed")));
+            outcome.sentences.push(why.unwrap_or_else(|| panic!("{liar} says {what}, and is believed")));
         }
     }
-    println!("{} lies were told of, {} had no effect: {unnoticed:#?}", sentences.len(), unnoticed.len());
-    assert!(2 * (sentences.len() + health) > lies.len(), "{} lies were told of", sentences.len());
+    await_in_log(&setting, &outcome.sentences);
+    outcome
+}
+
+/// Wait until the log has each of these sentences.
+fn await_in_log(setting: &Setting, sentences: &[String]) {
     let begun = Instant::now();
     while let Some(lost) =
         sentences.iter().find(|why| !log(&setting.stay).contains(&why[..why.len().min(60)]))

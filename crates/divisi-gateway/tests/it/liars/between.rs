@@ -4,7 +4,9 @@
 
 use super::words::{Said, Word};
 use crate::stay::Stay;
-use divisi_net::{Config, Connection, Duplex, Identity, Listener, Machine, PartyId, WaitOutcome, World};
+use divisi_net::{
+    Bell, Config, Connection, Duplex, Identity, Listener, Machine, PartyId, WaitOutcome, World,
+};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,8 +14,8 @@ use std::time::{Duration, Instant};
 
 /// No message is longer.
 const LONGEST: usize = 512 << 10;
-/// How long he listens to one side before he listens to the other.
-const TURN: Duration = Duration::from_millis(1);
+/// How soon he notices that all is over.
+const TURN: Duration = Duration::from_millis(100);
 
 /// What is changed in the messages of the server that lies.
 #[derive(Clone, Copy)]
@@ -32,8 +34,8 @@ struct State {
     told: AtomicUsize,
     /// What was said by any server since it was asked last.
     heard: Mutex<Vec<Word>>,
-    /// The connections of earlier generations are closed.
-    generation: AtomicUsize,
+    /// The open connections, to close them.
+    links: Mutex<Vec<Arc<Link>>>,
     over: AtomicBool,
 }
 
@@ -96,35 +98,94 @@ impl Between {
         std::mem::take(&mut *self.0.heard.lock().unwrap())
     }
 
-    /// Close all connections, and wait until the gateway has others to watch the servers.
+    /// Close all connections, so that the gateway opens others.
     pub fn hang_up(&self) {
-        self.0.generation.fetch_add(1, Ordering::SeqCst);
+        let links = std::mem::take(&mut *self.0.links.lock().unwrap());
+        links.iter().flat_map(|link| [&link.to_caller, &link.to_server]).for_each(Letters::end);
+        // each is held by the threads that pass its messages on
+        while links.iter().any(|link| Arc::strong_count(link) > 1) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
+/// What one side is still to be told, and the bell of the thread that tells it.
+struct Letters {
+    waiting: Mutex<Vec<Vec<u8>>>,
+    ended: AtomicBool,
+    bell: Bell,
+}
+
+impl Letters {
+    fn new(bell: Bell) -> Letters {
+        Letters { waiting: Mutex::default(), ended: AtomicBool::new(false), bell }
+    }
+
+    fn post(&self, letter: Vec<u8>) {
+        self.waiting.lock().unwrap().push(letter);
+        self.bell.ring();
+    }
+
+    /// Nothing more comes.
+    fn end(&self) {
+        self.ended.store(true, Ordering::SeqCst);
+        self.bell.ring();
+    }
+}
+
+/// A connection of the gateway with a server.
+struct Link {
+    to_caller: Letters,
+    to_server: Letters,
+}
+
 /// Pass messages on between a caller and the real server.
-fn pass(state: &State, caller: Connection, real: &Config, party: PartyId, client: &Identity) -> Option<()> {
+fn pass(
+    state: &Arc<State>,
+    caller: Connection,
+    real: &Config,
+    party: PartyId,
+    client: &Identity,
+) -> Option<()> {
     let world: Arc<dyn World> = Arc::new(Machine);
     let server = Connection::dial(real, party, client, &world, Duration::from_secs(3)).ok()?;
-    let generation = state.generation.load(Ordering::SeqCst);
-    let (mut caller, _) = Duplex::new(caller).ok()?;
-    let (mut server, _) = Duplex::new(server).ok()?;
-    while state.generation.load(Ordering::SeqCst) == generation && !state.over.load(Ordering::SeqCst) {
-        let asked = caller.wait(Some(LONGEST), Instant::now() + TURN);
-        if let Ok(WaitOutcome::Message(bytes)) = &asked {
-            server.queue(&state.hears(party, bytes)).ok()?;
+    let (caller, caller_bell) = Duplex::new(caller).ok()?;
+    let (server, server_bell) = Duplex::new(server).ok()?;
+    let link = Link { to_caller: Letters::new(caller_bell), to_server: Letters::new(server_bell) };
+    let link = Arc::new(link);
+    state.links.lock().unwrap().push(link.clone());
+    let (hearing, its_link) = (state.clone(), link.clone());
+    let hears = std::thread::spawn(move || {
+        let Link { to_caller, to_server } = &*its_link;
+        listen(&hearing, caller, to_caller, to_server, |bytes| hearing.hears(party, bytes));
+    });
+    listen(state, server, &link.to_server, &link.to_caller, |bytes| state.says(party, bytes));
+    hears.join().ok()
+}
+
+/// Tell one side what there is for it, and post what it says, changed, to the other.
+fn listen(
+    state: &State,
+    mut side: Duplex,
+    to_it: &Letters,
+    to_other: &Letters,
+    change: impl Fn(&[u8]) -> Vec<u8>,
+) {
+    loop {
+        // what the other side said before it closed is told, too
+        let ended = to_it.ended.load(Ordering::SeqCst) || state.over.load(Ordering::SeqCst);
+        let letters = std::mem::take(&mut *to_it.waiting.lock().unwrap());
+        if letters.iter().any(|letter| side.queue(letter).is_err()) || ended {
+            break;
         }
-        // what the server said before it closed is said, too
-        match server.wait(Some(LONGEST), Instant::now() + TURN) {
-            Ok(WaitOutcome::Message(bytes)) => caller.queue(&state.says(party, &bytes)).ok()?,
+        match side.wait(Some(LONGEST), Instant::now() + TURN) {
+            Ok(WaitOutcome::Message(bytes)) => to_other.post(change(&bytes)),
             Ok(_) => {}
             Err(_) => break,
         }
-        asked.ok()?;
     }
-    caller.close();
-    server.close();
-    Some(())
+    to_other.end();
+    side.close();
 }
 
 impl State {
