@@ -57,7 +57,7 @@ title = "Times"
 machines = "three"
 machine-a-party = true
 network = "fast"
-run = "bench aes --security semi-honest --protocol gf4-circuit --warmup 0"
+run = "bench aes --security semi-honest --protocol gf4-circuit --warmup 0 --timeout 60"
 quick = "--blocks 4 --reps 2"
 full = "--blocks 8 --reps 2"
 kind = "measured"
@@ -138,8 +138,9 @@ fn write(
     commit: &str,
 ) -> (Result<Reproduction, Failure>, Vec<Progress>) {
     let told: Mutex<Vec<Progress>> = Mutex::default();
-    let program =
-        ReportProgram { party: &PartyProgram::at(env!("CARGO_BIN_EXE_divisi")), commit, timeout: None };
+    // runs with a time limit of their own keep it
+    let timeout = Some(std::time::Duration::from_secs(30));
+    let program = ReportProgram { party: &PartyProgram::at(env!("CARGO_BIN_EXE_divisi")), commit, timeout };
     let catalogue = Catalogue::of(&[catalogue]).unwrap();
     let tell = |now: &Progress| told.lock().unwrap().push(now.clone());
     let written = reproduce::write(&catalogue, request, program, &Cleanup::new(), &tell);

@@ -111,7 +111,8 @@ fn one(command: &str, program: ReportProgram<'_>, cleanup: &Cleanup) -> Result<V
         let mut errors = tempfile::tempfile()?;
         let mut process = program.party.command([]);
         process.args(command.split_whitespace()).arg("--json");
-        if let Some(timeout) = program.timeout {
+        // a run that needs a time limit of its own keeps it
+        if let Some(timeout) = program.timeout.filter(|_| !command.contains("--timeout")) {
             process.arg("--timeout").arg(timeout.as_secs_f64().to_string());
         }
         // this report has a calibration of its own, and needs none of each run
