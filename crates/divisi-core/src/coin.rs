@@ -126,6 +126,8 @@ impl Coins {
         };
         let position = self.next;
         self.next += 1;
+        #[cfg(feature = "testing")]
+        session.note_coin(step);
         for peer in session.peers() {
             session.send(step, peer, ours.as_slice(), 0)?;
         }

@@ -10,7 +10,7 @@
 //! Streams of keys and expanded digests belong to the session that their thread used last: a thread runs one
 //! party.
 
-use crate::{DrawPurpose, PartyId};
+use crate::{DrawPurpose, PartyId, purposes};
 use divisi_net::Step;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -101,8 +101,10 @@ pub struct PartyDraws {
 /// Where the randomness of a session comes from, if a test chooses it.
 #[derive(Clone, Debug)]
 pub struct KnownDraws {
-    /// What everything depends on.
+    /// What everything depends on but the session's id and the keys of pairs.
     pub seed: u64,
+    /// What these depend on, beside the secrets of links.
+    pub session: u64,
     /// The name of the purpose whose draws are changed, if there is one.
     pub changed: Option<String>,
 }
@@ -203,7 +205,9 @@ impl DrawRecord {
         match &self.known {
             Some(known) => {
                 let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 known draws of a test v1");
-                hasher.update(&known.seed.to_le_bytes()).update(&[self.me.number()]);
+                let begins = [purposes::NONCE.name(), purposes::CONTRIBUTION.name()].contains(&of.name());
+                let seed = if begins { known.session } else { known.seed };
+                hasher.update(&seed.to_le_bytes()).update(&[self.me.number()]);
                 hasher.update(&strand.to_le_bytes()).update(&number.to_le_bytes());
                 hasher.update(&[u8::from(self.changes(of))]).update(of.name().as_bytes());
                 #[expect(clippy::disallowed_methods, reason = "this is the door itself")]

@@ -51,6 +51,9 @@ pub struct Meter {
     counts: Mutex<Counts>,
     /// How many times the counts were reset.
     resets: AtomicU64,
+    /// The coins that were opened, each with the length of the chain of messages before it.
+    #[cfg(feature = "testing")]
+    coins: Mutex<Vec<(Step, u32)>>,
 }
 
 impl Meter {
@@ -78,6 +81,18 @@ impl Meter {
 
     pub(crate) fn check(&self, check: Check, n: u64) {
         *self.counts().checks.entry(check).or_default() += n;
+    }
+
+    /// A coin is opened after so long a chain of messages.
+    #[cfg(feature = "testing")]
+    pub(crate) fn coin(&self, step: Step, depth: u32) {
+        self.coins.lock().unwrap_or_else(PoisonError::into_inner).push((step, depth));
+    }
+
+    /// The coins that were opened, in order, each with the length of the chain of messages before it.
+    #[cfg(feature = "testing")]
+    pub(crate) fn coins(&self) -> Vec<(Step, u32)> {
+        self.coins.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Count `n` opened values.

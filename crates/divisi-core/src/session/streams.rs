@@ -45,6 +45,20 @@ impl Session {
         self.shared.draws.as_ref().map_or_else(Vec::new, |draws| draws.read().pairs)
     }
 
+    /// A coin is opened now.
+    #[cfg(feature = "testing")]
+    pub(crate) fn note_coin(&self, step: divisi_net::Step) {
+        self.shared.meter.coin(step, self.depth);
+    }
+
+    /// Reads the meter, also when the session has ended: its counts, and the coins that were opened, each
+    /// with the length of the chain of messages before it.
+    #[cfg(feature = "testing")]
+    pub fn counter(&self) -> impl Fn() -> (crate::Counts, Vec<(divisi_net::Step, u32)>) + use<> {
+        let shared = std::sync::Arc::clone(&self.shared);
+        move || (shared.meter.read(), shared.meter.coins())
+    }
+
     /// The record of all draws of this party in this session: none unless the parameters asked for it.
     #[cfg(feature = "testing")]
     #[must_use]

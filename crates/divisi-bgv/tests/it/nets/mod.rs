@@ -3,6 +3,7 @@
 //! another length.
 
 mod draws;
+mod worlds;
 
 use crate::tools::{PASS, elements, small};
 use divisi_bgv::parameters::{Form, Operation};
@@ -77,8 +78,18 @@ const SILENT: &[(&str, &str)] = &[
     ("divisi_bgv::keys/parameters", "names what is refused before keys are made"),
 ];
 
+/// Checks that no shape executes.
+const IDLE: &[(&str, &str)] = &[("G1", "the shapes of divisi-mixed and divisi-mpgc make hops")];
+
 fn net() -> MessageNet<'static> {
-    MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: shapes(), silent: SILENT }
+    MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes: shapes(),
+        silent: SILENT,
+        checks: divisi_bgv::checks::ALL,
+        idle: IDLE,
+        varies: &[],
+    }
 }
 
 #[test]

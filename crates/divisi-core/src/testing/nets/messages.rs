@@ -8,7 +8,8 @@
 use super::attack::{Tried, attack};
 pub use super::plan::Extent;
 use super::plan::{self, Change, Honest};
-use super::{NetShape, sources};
+use super::{NetShape, checks, sources};
+use crate::Check;
 use crate::local::first;
 use crate::testing::{many, sent};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,9 @@ const WORLD: u64 = 2;
 /// How many runs go on at once: most of them wait.
 const THREADS: usize = 6;
 
+/// The environment's list of files that changed, a line each: their steps get more changes.
+const CHANGED: &str = "DIVISI_CHANGED";
+
 /// The shapes of a crate.
 pub struct MessageNet<'a> {
     /// The crate's folder.
@@ -30,6 +34,12 @@ pub struct MessageNet<'a> {
     pub shapes: Vec<NetShape>,
     /// The steps of the crate's sources with which no shape sends a message, each with the reason.
     pub silent: &'a [(&'a str, &'a str)],
+    /// The checks of the crate.
+    pub checks: &'a [Check],
+    /// Those that no shape executes, each with the reason.
+    pub idle: &'a [(&'a str, &'a str)],
+    /// Checks and steps of which chance decides how often or to whom, each with the reason.
+    pub varies: &'a [(&'a str, &'a str)],
 }
 
 /// What a census found.
@@ -57,7 +67,8 @@ impl MessageNet<'_> {
         for (step, messages) in honest.iter().flat_map(|run| run.messages()) {
             rows.entry(name(step)).or_default()[0] += messages.len();
         }
-        let changes = plan::changes(&honest, extent);
+        let files = std::env::var(CHANGED).unwrap_or_default();
+        let changes = plan::changes(&honest, extent, &sources::steps_within(folder, &files));
         let tried = many(changes.len(), THREADS, |i| {
             let change = &changes[i];
             let run = honest.get(change.shape).zip(self.shapes.get(change.shape));
@@ -83,6 +94,7 @@ impl MessageNet<'_> {
         let never = rows.keys().filter(|step| !altered.contains(*step));
         faults.extend(never.map(|step| format!("{step} was never changed")));
         faults.extend(self.unsent(folder, &rows));
+        faults.extend(checks::judge(self, &honest, &name));
         MessageCensus { name: name_of_all, shapes: self.shapes.len(), rows, faults }
     }
 

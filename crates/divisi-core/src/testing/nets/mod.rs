@@ -4,6 +4,7 @@
 //! What they run are [`NetShape`]s, which each engine has in `tests/it/nets`; the judges here know no engine.
 
 mod attack;
+mod checks;
 pub mod draws;
 mod known;
 pub mod messages;
@@ -12,6 +13,12 @@ mod shape;
 pub mod sources;
 #[cfg(test)]
 mod tests;
+pub mod worlds;
 
 pub use known::KnownWorld;
 pub use shape::{NetShape, ShapeOutcome, ShapeSecurity};
+
+/// Whether the environment asks for everything that nets can try, which takes long.
+fn is_long() -> bool {
+    std::env::var_os("DIVISI_LONG").is_some_and(|value| value == "1")
+}

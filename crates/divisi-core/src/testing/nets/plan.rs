@@ -25,8 +25,7 @@ impl Extent {
     /// This sample, or everything if the environment has `DIVISI_LONG=1`.
     #[must_use]
     pub fn sample(seed: u64, times: usize) -> Extent {
-        let long = std::env::var_os("DIVISI_LONG").is_some_and(|value| value == "1");
-        if long { Extent::All } else { Extent::Sample { seed, times } }
+        if super::is_long() { Extent::All } else { Extent::Sample { seed, times } }
     }
 }
 
@@ -104,8 +103,9 @@ fn parties(honest: &Honest) -> usize {
     honest.outcomes.len()
 }
 
-/// The changes to try.
-pub(super) fn changes(honest: &[Honest], extent: Extent) -> Vec<Change> {
+/// The changes to try. Each step of `thorough` gets three more in a sample: the first bit of its first
+/// message, one in the middle of one in the middle, and the last bit of the last one.
+pub(super) fn changes(honest: &[Honest], extent: Extent, thorough: &BTreeSet<u32>) -> Vec<Change> {
     let listed: Vec<_> = honest.iter().map(Honest::messages).collect();
     let mut all = Vec::new();
     match extent {
@@ -128,6 +128,13 @@ pub(super) fn changes(honest: &[Honest], extent: Extent) -> Vec<Change> {
                     let operator = fitting[(salt >> 40) as usize % fitting.len()];
                     all.push(Change { shape, message, operator, salt });
                 }
+                let last = messages.len() - 1;
+                let more =
+                    [(0, Operator::FlipFirst), (last / 2, Operator::FlipMiddle), (last, Operator::FlipLast)];
+                let more = more.into_iter().filter(|_| thorough.contains(&step));
+                let more = more.map(|(place, operator)| (messages[place], operator));
+                let more = more.filter(|(message, kind)| fits(*kind, message, parties(&honest[shape])));
+                all.extend(more.map(|(message, operator)| Change { shape, message, operator, salt: seed }));
             }
         }
         Extent::All => {

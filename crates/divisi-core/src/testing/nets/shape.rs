@@ -1,6 +1,7 @@
 //! What nets run: a protocol or a job of an engine, with inputs that a seed determines.
 
 use super::KnownWorld;
+use super::checks::Counted;
 use crate::testing::{Harness, MessageDirection, Recording};
 use crate::{Abort, PartyId, PublicParameters, Session, Step};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +25,8 @@ pub struct ShapeOutcome {
     outputs: Vec<(&'static str, Vec<u8>)>,
     /// How many releasing messages the party had sent when it put out the last output.
     released: usize,
+    /// How often the party executed each check, and when it opened which coins.
+    pub(super) counted: Counted,
     counter: Option<(Recording, Vec<u32>)>,
 }
 
@@ -141,7 +144,11 @@ impl NetShape {
         };
         let ends = harness.act_each(parameters, |session| {
             let outcome = &outcomes[session.me().index()];
-            (self.run)(session, inputs, &mut outcome.lock().unwrap_or_else(PoisonError::into_inner))
+            let (counts, mut outcome) =
+                (session.counter(), outcome.lock().unwrap_or_else(PoisonError::into_inner));
+            let end = (self.run)(session, inputs, &mut outcome);
+            outcome.counted = Counted::of(counts());
+            end
         });
         let outcomes = outcomes.into_iter().map(|o| o.into_inner().unwrap_or_else(PoisonError::into_inner));
         ends.into_iter().zip(outcomes).collect()

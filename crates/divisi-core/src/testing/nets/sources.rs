@@ -30,6 +30,8 @@ pub struct SourceStep {
     pub name: String,
     /// Whether some line may send a message with it, and not only report with it.
     pub speaks: bool,
+    /// The file in which it stands.
+    pub file: PathBuf,
 }
 
 impl SourceStep {
@@ -43,6 +45,7 @@ impl SourceStep {
 /// A line of what ships, with the module that it stands in.
 struct Line {
     module: String,
+    file: PathBuf,
     text: String,
 }
 
@@ -85,7 +88,8 @@ impl Reader<'_> {
                     file.iter().for_each(|file| self.module(&name, file, &inner));
                 }
             } else if !gated {
-                self.lines.push(Line { module: name.to_owned(), text: code.to_owned() });
+                let (module, file) = (name.to_owned(), file.to_owned());
+                self.lines.push(Line { module, file, text: code.to_owned() });
             }
             gated = false;
         }
@@ -108,8 +112,8 @@ pub fn steps_in(name: &str, source: &Path, read: &dyn Fn(&Path) -> Option<String
     let mut reader = Reader { read, lines: Vec::new() };
     reader.module(name, &source.join("lib.rs"), source);
     let lines = reader.lines;
-    let (mut found, mut constant) = (BTreeMap::<String, bool>::new(), None);
-    for Line { module, text } in &lines {
+    let (mut found, mut constant) = (BTreeMap::<String, (bool, PathBuf)>::new(), None);
+    for Line { module, file, text } in &lines {
         if let Some((before, rest)) = text.split_once("const ").filter(|(_, rest)| !rest.starts_with("fn ")) {
             let named = rest.split(':').next().unwrap_or("").trim().to_owned();
             constant = (before.is_empty() || is_public(before)).then_some((named, before.is_empty()));
@@ -129,14 +133,14 @@ pub fn steps_in(name: &str, source: &Path, read: &dyn Fn(&Path) -> Option<String
                 }),
                 None => !MUTE.iter().any(|mute| text.contains(mute)),
             };
-            *found.entry(format!("{module}/{own}")).or_default() |= speaks;
+            found.entry(format!("{module}/{own}")).or_insert_with(|| (false, file.clone())).0 |= speaks;
             rest = after;
         }
         if text.ends_with(';') {
             constant = None;
         }
     }
-    found.into_iter().map(|(name, speaks)| SourceStep { name, speaks }).collect()
+    found.into_iter().map(|(name, (speaks, file))| SourceStep { name, speaks, file }).collect()
 }
 
 /// The steps of the crate in this folder.
@@ -144,6 +148,14 @@ pub fn steps_in(name: &str, source: &Path, read: &dyn Fn(&Path) -> Option<String
 pub fn steps_of(folder: &Path) -> Vec<SourceStep> {
     let name = folder.file_name().map(|name| name.to_string_lossy().replace('-', "_")).unwrap_or_default();
     steps_in(&name, &folder.join("src"), &|file| std::fs::read_to_string(file).ok())
+}
+
+/// The ids of the steps of the crate in this folder that stand in one of these files, which are named by the
+/// ends of their paths, a line each.
+#[must_use]
+pub fn steps_within(folder: &Path, files: &str) -> BTreeSet<u32> {
+    let within = |step: &SourceStep| files.lines().any(|file| !file.is_empty() && step.file.ends_with(file));
+    steps_of(folder).iter().filter(|step| within(step)).map(SourceStep::id).collect()
 }
 
 /// The names of all steps of the crates that stand beside the one in this folder, and of that one, by ids.

@@ -1,9 +1,12 @@
 //! Faults that are planted in toy protocols and their sources: each net finds its own by name.
 
 use super::messages::{Extent, MessageNet};
-use super::sources::steps_in;
+use super::plan::{self, Honest};
+use super::sources::{self, steps_in};
 use super::{NetShape, ShapeOutcome, ShapeSecurity};
+use crate::testing::sent;
 use crate::{Abort, Session, Step, checks, step};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 const GIVE: Step = step!("give");
@@ -79,19 +82,37 @@ fn shape(planted: Planted) -> NetShape {
         .releases(&["divisi_core::testing::nets::tests/tell"])
 }
 
+/// This crate's own steps and checks are in no shape here, and the toy's counts in no list.
+fn is_of_this_crate(fault: &str) -> bool {
+    fault.contains("no shape sends") || fault.contains("honest.txt says none")
+}
+
 /// Steps of this crate that the toy does not use, and those of the toy, which are in no source that ships.
 fn faults(shapes: Vec<NetShape>, extent: Extent) -> Vec<String> {
-    let net = MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes, silent: &[] };
+    let net = MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes,
+        silent: &[],
+        checks: &[],
+        idle: &[],
+        varies: &[],
+    };
     let all = net.census(extent).faults().to_vec();
-    all.into_iter().filter(|fault| !fault.contains("no shape sends")).collect()
+    all.into_iter().filter(|fault| !is_of_this_crate(fault)).collect()
 }
 
 #[test]
 fn a_protocol_without_faults_has_none() {
-    let net =
-        MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: vec![shape(Planted::Nothing)], silent: &[] };
+    let net = MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes: vec![shape(Planted::Nothing)],
+        silent: &[],
+        checks: &[],
+        idle: &[],
+        varies: &[],
+    };
     let census = net.census(Extent::All);
-    assert!(census.faults().iter().all(|fault| fault.contains("no shape sends")), "{:#?}", census.faults());
+    assert!(census.faults().iter().all(|fault| is_of_this_crate(fault)), "{:#?}", census.faults());
     let [tried, noticed] = census.tried();
     assert!(tried > 400 && noticed > tried * 3 / 4, "{census}");
 }
@@ -113,8 +134,14 @@ fn planted_faults_are_found() {
 /// A shape that was forgotten: its steps stand in the sources, and nobody sends a message with them.
 #[test]
 fn a_forgotten_shape_is_found() {
-    let net =
-        MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: vec![shape(Planted::Nothing)], silent: &[] };
+    let net = MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes: vec![shape(Planted::Nothing)],
+        silent: &[],
+        checks: &[],
+        idle: &[],
+        varies: &[],
+    };
     let census = net.census(Extent::Sample { seed: 1, times: 1 });
     let forgotten = "divisi_core::coin/commit: no shape sends a message with this step";
     assert!(census.faults().iter().any(|fault| fault == forgotten), "{:#?}", census.faults());
@@ -128,6 +155,27 @@ fn a_forgotten_shape_is_found() {
 fn a_step_that_was_never_changed_is_found() {
     let found = faults(vec![shape(Planted::Nothing)], Extent::Sample { seed: 1, times: 0 });
     assert!(found.iter().any(|fault| fault.ends_with("was never changed")), "{found:#?}");
+}
+
+/// The steps of files that changed are changed at their beginning, in the middle and at the end.
+#[test]
+fn steps_that_changed_are_changed_at_three_places() {
+    let (folder, run) = (Path::new(env!("CARGO_MANIFEST_DIR")), shape(Planted::Nothing));
+    let harness = run.harness(1);
+    let recordings = harness.recordings();
+    let outcomes = run.act(harness, 1, 1).into_iter().map(|(_, outcome)| outcome).collect();
+    let honest = [Honest { sent: sent(&recordings), outcomes }];
+    let sample = Extent::Sample { seed: 1, times: 1 };
+    let of = |thorough: &BTreeSet<u32>| plan::changes(&honest, sample, thorough);
+    let tells = |change: &&plan::Change| change.message.step == TELL.id;
+    let (few, more) = (of(&BTreeSet::new()), of(&BTreeSet::from([TELL.id])));
+    assert_eq!((few.iter().filter(tells).count(), more.iter().filter(tells).count()), (1, 4));
+    assert_eq!(more.len(), few.len() + 3);
+    let within = sources::steps_within(folder, "README.md\ncrates/divisi-core/src/coin.rs\n\n");
+    assert_eq!(
+        within,
+        BTreeSet::from([Step::new("divisi_core::coin/commit").id, Step::new("divisi_core::coin/echo").id])
+    );
 }
 
 #[test]
@@ -148,6 +196,8 @@ fn steps_are_read_from_what_ships() {
         Some(text.to_owned())
     };
     let found = steps_in("k", Path::new(""), &read);
+    let files: Vec<&str> = found.iter().filter_map(|step| step.file.to_str()).collect();
+    assert_eq!(files, ["a.rs", "a.rs", "a.rs", "b/mod.rs", "c.rs"]);
     let found: Vec<(&str, bool)> = found.iter().map(|step| (step.name.as_str(), step.speaks)).collect();
     let all = [("k::a/w", true), ("k::a/x", true), ("k::a/y", false), ("k::b/v", true), ("k::c/t", false)];
     assert_eq!(found, all);

@@ -2,6 +2,7 @@
 //! censuses over them.
 
 mod draws;
+mod worlds;
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
@@ -84,7 +85,14 @@ fn play(lab: &GarbleLab, mut session: Session, seed: u64, out: &mut ShapeOutcome
 
 fn net() -> MessageNet<'static> {
     let (shapes, silent) = (shapes(), &[]);
-    MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes, silent }
+    MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes,
+        silent,
+        checks: divisi_garble::checks::ALL,
+        idle: &[],
+        varies: &[],
+    }
 }
 
 #[test]

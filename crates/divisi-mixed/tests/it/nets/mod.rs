@@ -3,6 +3,7 @@
 //! message of another length.
 
 mod draws;
+mod worlds;
 
 use crate::common::{agreed, in_runs, plain, product, share};
 use divisi_bgv::parameters::{Form, Operation};
@@ -124,8 +125,19 @@ const SILENT: &[(&str, &str)] = &[
     ("divisi_mixed::private/mask", "names what masked tables refuse, which are made locally"),
 ];
 
+/// What chance decides.
+const VARIES: &[(&str, &str)] = &[("G6", TRIES), ("G7", TRIES)];
+const TRIES: &str = "masks are drawn again if they are not below the modulus";
+
 fn net() -> MessageNet<'static> {
-    MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: shapes(), silent: SILENT }
+    MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes: shapes(),
+        silent: SILENT,
+        checks: divisi_mixed::checks::ALL,
+        idle: &[],
+        varies: VARIES,
+    }
 }
 
 #[test]

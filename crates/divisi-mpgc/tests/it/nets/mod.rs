@@ -3,6 +3,7 @@
 //! another length.
 
 mod draws;
+mod worlds;
 
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
@@ -71,7 +72,14 @@ const SILENT: &[(&str, &str)] =
     &[("divisi_mpgc::tree/go-on", "sent once in 32 batches of rows, too many for a debug build")];
 
 fn net() -> MessageNet<'static> {
-    MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: shapes(), silent: SILENT }
+    MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes: shapes(),
+        silent: SILENT,
+        checks: divisi_mpgc::checks::ALL,
+        idle: &[],
+        varies: &[],
+    }
 }
 
 #[test]

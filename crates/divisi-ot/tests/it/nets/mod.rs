@@ -2,6 +2,7 @@
 //! Whether what is made is right, the engines above check: their shapes stand on these messages, too.
 
 mod draws;
+mod worlds;
 
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
@@ -101,7 +102,14 @@ fn products(mut session: Session, base: Base) -> Result<(), Abort> {
 
 fn net() -> MessageNet<'static> {
     let (shapes, silent) = (shapes(), &[]);
-    MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes, silent }
+    MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes,
+        silent,
+        checks: divisi_ot::checks::ALL,
+        idle: &[],
+        varies: &[],
+    }
 }
 
 #[test]

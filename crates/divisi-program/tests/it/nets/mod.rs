@@ -1,3 +1,4 @@
 //! Nets over programs.
 
 mod draws;
+mod worlds;

@@ -5,6 +5,7 @@ mod blackbox;
 mod draws;
 mod engine;
 mod rounds;
+mod worlds;
 
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
@@ -39,7 +40,14 @@ fn dealt(seed: u64, inputs: &[Vec<u8>], place: usize) -> Vec<Part> {
 fn net() -> MessageNet<'static> {
     let shapes = [engine::shapes(), blackbox::shapes(), rounds::shapes()].into_iter().flatten().collect();
     let silent = &[];
-    MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes, silent }
+    MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes,
+        silent,
+        checks: divisi_rep3::checks::ALL,
+        idle: &[],
+        varies: &[],
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod draws;
 mod made;
 mod online;
 mod stocks;
+mod worlds;
 
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
@@ -58,10 +59,21 @@ fn values(seed: u64, lanes: usize) -> Vec<u8> {
     (0..lanes as u64).map(|i| (i * 41 + seed * 7 + i * i * 3) as u8).collect()
 }
 
+/// What chance decides.
+const VARIES: &[(&str, &str)] =
+    &[("divisi_spdz::stock/stock.used_up", "whoever notices first says it, and the others need not")];
+
 fn net() -> MessageNet<'static> {
     let shapes = [online::shapes(), made::shapes(), stocks::shapes()].into_iter().flatten().collect();
     let silent = &[];
-    MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes, silent }
+    MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes,
+        silent,
+        checks: divisi_spdz::checks::ALL,
+        idle: &[],
+        varies: VARIES,
+    }
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn tiny_bits(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
 }
 
 /// The product of three bits, and of their sums.
-fn program() -> Program {
+pub fn program() -> Program {
     let mut g = Build::new();
     let x = g.input(3);
     let xy = g.and(x[0], x[1]);

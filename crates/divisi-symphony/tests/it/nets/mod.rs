@@ -2,6 +2,7 @@
 //! outputs, and the censuses over them.
 
 mod draws;
+mod worlds;
 
 use crate::common::quick;
 use divisi_circuit::{Build, Gates, Program};
@@ -137,7 +138,14 @@ const SILENT: &[(&str, &str)] = &[
 const COMPARED: &str = "names what is compared with the step of divisi_rep3::input";
 
 fn net() -> MessageNet<'static> {
-    MessageNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: shapes(), silent: SILENT }
+    MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes: shapes(),
+        silent: SILENT,
+        checks: &[],
+        idle: &[],
+        varies: &[],
+    }
 }
 
 #[test]

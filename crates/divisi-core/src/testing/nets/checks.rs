@@ -1,0 +1,183 @@
+//! What honest runs do, against the list in `tests/it/nets/honest.txt`: how often each party executes each
+//! check in each shape, and who receives what. A loop that leaves out a peer, a piece or a lane, and a check that
+//! is no longer executed, change a count; a coin that is opened before something that it must follow changes
+//! the length of the chain of messages before it; a value that goes to somebody else adds a receiver. A check of the crate that no shape executes is found by name.
+
+use super::messages::MessageNet;
+use super::plan::Honest;
+use crate::{Check, Counts, PartyId, Step};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+/// With the value `write` the lists are written anew.
+const VARIABLE: &str = "DIVISI_NETS";
+const LIST: &str = "tests/it/nets/honest.txt";
+/// The head of the last block.
+const RECEIVERS: &str = "who receives";
+/// No line is longer, unless one item is.
+const WIDTH: usize = 108;
+const HEAD: &str =
+    "# What the honest runs of the nets do (docs/nets.md): how often each party executes each check, after
+# how long chains of messages it opens coins, and who receives what. Written by
+# DIVISI_NETS=write cargo test --test it nets::census_of_messages
+";
+
+/// What a party counted in a run.
+#[derive(Clone, Default)]
+pub(super) struct Counted {
+    checks: BTreeMap<Check, u64>,
+    /// For each step the lengths of the chains of messages before its coins.
+    coins: BTreeMap<&'static str, Vec<u32>>,
+}
+
+impl Counted {
+    pub fn of((counts, opened): (Counts, Vec<(Step, u32)>)) -> Counted {
+        let mut coins = BTreeMap::<_, Vec<u32>>::new();
+        opened.iter().for_each(|(step, depth)| coins.entry(step.name).or_default().push(*depth));
+        Counted { checks: counts.checks, coins }
+    }
+
+    /// What stands in a list, by what it counts.
+    fn told(&self) -> BTreeMap<String, String> {
+        let coin = |depths: &Vec<u32>| depths.iter().map(u32::to_string).collect::<Vec<_>>().join("+");
+        let coins = self.coins.iter().map(|(step, depths)| (format!("coin {step}"), coin(depths)));
+        self.checks.iter().map(|(check, n)| (check.to_string(), n.to_string())).chain(coins).collect()
+    }
+}
+
+/// What stands in place of a count that chance decides.
+const VARIES: &str = "varies";
+
+/// What parties count in a run: once if it is the same for all.
+fn counted(run: &Honest, varies: &BTreeSet<&str>) -> Vec<String> {
+    let parties: Vec<_> = run.outcomes.iter().map(|one| one.counted.told()).collect();
+    let all: BTreeSet<&String> = parties.iter().flat_map(BTreeMap::keys).collect();
+    let counts = |what: &String| {
+        let mut counts: Vec<&str> =
+            parties.iter().map(|one| one.get(what).map_or("0", String::as_str)).collect();
+        if counts.windows(2).all(|two| two.first() == two.last()) {
+            counts.truncate(1);
+        }
+        if varies.contains(what.as_str()) { VARIES.to_owned() } else { counts.join("/") }
+    };
+    all.into_iter().map(|what| format!("{what} {}", counts(what))).collect()
+}
+
+/// To whom parties send with each step, over all shapes.
+fn receivers(honest: &[Honest], name: &dyn Fn(u32) -> String, varies: &BTreeSet<&str>) -> Vec<String> {
+    let mut all = BTreeMap::<String, BTreeSet<String>>::new();
+    for run in honest {
+        let n = run.outcomes.len();
+        for (step, messages) in run.messages() {
+            let links: BTreeSet<_> =
+                messages.iter().map(|message| (message.at.from, message.at.to)).collect();
+            let only = |to: fn(PartyId, usize) -> PartyId| links.iter().all(|link| link.1 == to(link.0, n));
+            let told = match links.len() {
+                len if len == n * (n - 1) => "all".to_owned(),
+                len if len == n && only(PartyId::next) => "next".to_owned(),
+                len if len == n && only(PartyId::prev) => "previous".to_owned(),
+                _ => {
+                    let links = links.iter().map(|(from, to)| format!("{}>{}", from.number(), to.number()));
+                    links.collect::<Vec<_>>().join("+")
+                }
+            };
+            all.entry(name(step)).or_default().insert(told);
+        }
+    }
+    let told = |(step, told): (String, BTreeSet<String>)| {
+        let told = told.into_iter().collect::<Vec<_>>().join("|");
+        format!("{step} {}", if varies.contains(step.as_str()) { VARIES } else { &told })
+    };
+    all.into_iter().map(told).collect()
+}
+
+/// The list that these runs make.
+fn list(net: &MessageNet<'_>, honest: &[Honest], name: &dyn Fn(u32) -> String) -> String {
+    let varies = net.varies.iter().map(|(what, _)| *what).collect();
+    let mut list = HEAD.to_owned();
+    let mut block = |head: &str, items: Vec<String>| {
+        let _ = write!(list, "\n{head}");
+        let mut column = usize::MAX;
+        let last = items.len().saturating_sub(1);
+        for (i, item) in items.iter().enumerate() {
+            let comma = if i < last { "," } else { "" };
+            if column.saturating_add(item.len()) > WIDTH {
+                list.push_str("\n   ");
+                column = 3;
+            }
+            let _ = write!(list, " {item}{comma}");
+            column += item.len() + 2;
+        }
+        list.push('\n');
+    };
+    net.shapes.iter().zip(honest).for_each(|(shape, run)| block(shape.name, counted(run, &varies)));
+    block(RECEIVERS, receivers(honest, name, &varies));
+    list
+}
+
+/// What differs from the list, and which of these checks nobody executes.
+pub(super) fn judge(net: &MessageNet<'_>, honest: &[Honest], name: &dyn Fn(u32) -> String) -> Vec<String> {
+    let (made, file) = (list(net, honest, name), Path::new(net.folder).join(LIST));
+    if std::env::var_os(VARIABLE).is_some_and(|value| value == "write")
+        && let Err(e) = std::fs::write(&file, &made)
+    {
+        return vec![format!("{}: {e}", file.display())];
+    }
+    let written = std::fs::read_to_string(&file).unwrap_or_default();
+    let mut faults = differences(&written, &made);
+    let outcomes = honest.iter().flat_map(|run| &run.outcomes);
+    let executed: BTreeSet<&str> =
+        outcomes.flat_map(|one| one.counted.checks.keys().map(|check| check.id())).collect();
+    let known: BTreeSet<&str> = net.checks.iter().map(|check| check.id()).collect();
+    let spared: BTreeSet<&str> = net.idle.iter().map(|(check, _)| *check).collect();
+    let never = known.iter().filter(|check| !executed.contains(*check) && !spared.contains(*check));
+    faults.extend(never.map(|check| format!("no shape executes the check {check}")));
+    let busy = spared.iter().filter(|check| executed.contains(*check) || !known.contains(*check));
+    faults.extend(busy.map(|check| format!("the check {check} is called idle for nothing")));
+    faults
+}
+
+/// The items of a list, by block and what they count.
+fn items(list: &str) -> BTreeMap<(&str, String), String> {
+    let mut all = BTreeMap::new();
+    for block in list.split("\n\n").skip(1) {
+        let (head, rest) = block.split_once('\n').unwrap_or((block, ""));
+        let rest = rest.split_whitespace().collect::<Vec<_>>().join(" ");
+        let items = rest.split(", ").filter_map(|item| item.rsplit_once(' '));
+        all.extend(items.map(|(what, told)| ((head, what.to_owned()), told.to_owned())));
+    }
+    all
+}
+
+fn differences(written: &str, made: &str) -> Vec<String> {
+    let (written, made) = (items(written), items(made));
+    let places: BTreeSet<_> = written.keys().chain(made.keys()).collect();
+    let differs = places.into_iter().filter(|place| written.get(*place) != made.get(*place));
+    let told = |place: &(&str, String)| {
+        let of = |list: &BTreeMap<(&str, String), String>| {
+            list.get(place).map_or_else(|| "none".to_owned(), String::clone)
+        };
+        let ((block, what), made, written) = (place, of(&made), of(&written));
+        format!("{block}: {what} is {made}, and {LIST} says {written}: if that is right, {VARIABLE}=write")
+    };
+    differs.map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_is_named() {
+        let list = |count: &str| format!("{HEAD}\nwide\n    W4 {count},\n    W5 1\n\nsmall\n    W4 1\n");
+        assert_eq!(differences(&list("4"), &list("4")), [] as [String; 0]);
+        let found = differences(&list("4"), &list("4/2/4"));
+        assert!(matches!(&found[..], [one] if one.starts_with("wide: W4 is 4/2/4, and ")), "{found:?}");
+        let found = differences(HEAD, &format!("{HEAD}\n{RECEIVERS}\n    x::y/give 1>2\n"));
+        assert!(
+            matches!(&found[..], [one] if one.contains("x::y/give is 1>2") && one.contains("none")),
+            "{found:?}"
+        );
+    }
+}

@@ -1,0 +1,55 @@
+//! The two worlds of what one party gives and alone learns the results of; all others are curious together.
+
+use super::{How, WHOLE, small};
+use crate::common::{agreed, plain, product};
+use divisi_bgv::Ring;
+use divisi_bgv::parameters::{Form, Operation};
+use divisi_core::testing::nets::worlds::{WorldNet, WorldRun, WorldShape};
+use divisi_core::testing::party;
+use divisi_core::{Abort, Boolean, Convert, ProgramRun, Session};
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
+use divisi_ot::{Base, SetupConfig};
+use std::sync::Arc;
+
+/// A circuit, conversions both ways, a lookup, products, and outputs to the first party.
+fn play(
+    session: Session,
+    run: WorldRun,
+    bits: Option<&Arc<Ring>>,
+    numbers: &Arc<Ring>,
+) -> Result<Vec<u8>, Abort> {
+    let (plain, lanes, owner) = (plain(), 7, party(1));
+    let gmw = Gmw::new(session, SetupConfig { base: Base::Half, ..SetupConfig::default() })?;
+    let mut mixed = Mixed::new(gmw, plain, bits, Some(numbers))?;
+    let me = mixed.session().me();
+    let secret = GmwBit::of((0..lanes).map(|i| [i % 3 % 2, (i + 1) % 2][run.world] as u64));
+    let bit = mixed.gmw().input(owner, lanes, Some(&secret).filter(|_| me == owner))?;
+    let program = product();
+    let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
+    mixed.gmw().run(&mut jobs)?;
+    let number: Num = mixed.convert(vec![bit.clone(), jobs[0].wires[0].clone()])?;
+    let signs = mixed.signs(1, lanes)?;
+    let looked = mixed.look_up(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
+    let product = mixed.multiply(&number, &looked[0])?;
+    num::open_to(mixed.session(), plain, &[owner], &product)?;
+    let bits: Vec<GmwBit> = mixed.convert(product)?;
+    mixed.gmw().output(&[owner], &bits)?;
+    Ok(Vec::new())
+}
+
+#[test]
+fn the_others_cannot_tell_two_worlds_apart() {
+    let ways: [(&str, How); 2] = [("transfers", None), ("lean tree", Some((Form::LeanTree, WHOLE)))];
+    let numbers = small(Operation::Triples, (Form::LeanTree, WHOLE));
+    let shapes = ways.into_iter().map(|(name, how)| {
+        let (bits, numbers) = (how.map(|how| small(Operation::Bits, how)), numbers.clone());
+        let rings = bits.iter().chain([&numbers]);
+        let agreed = rings.fold(agreed(), |all, ring| ring.parameters().describe(all));
+        WorldShape::new(name, super::PARTIES, &[2, 3], move |session, run| {
+            play(session, run, bits.as_ref(), &numbers)
+        })
+        .agreeing(agreed)
+    });
+    let net = WorldNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: shapes.collect() };
+    assert_eq!(net.judge(), [] as [String; 0]);
+}
