@@ -40,7 +40,7 @@ pub fn difference_of_indices_of_vectors(without: Option<Check>) -> bool {
     let ring = small(Operation::VectorTables, Form::LeanRing, 2);
     let harness = Harness::without(2, &ring.parameters().describe(agreed()), without).patient();
     let seen = harness.recording(party(2));
-    let index = |table: usize| (table * 11 + 5) / 3 & 1;
+    let index = |table: usize| ((table * 11 + 5) / 3) & 1;
     let ends = harness.act(|mut session| {
         let keys = Keys::generate(&mut session, &ring)?;
         let mut sampler = Sampler::new(&session);
