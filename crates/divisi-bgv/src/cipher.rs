@@ -1,10 +1,9 @@
 //! Ciphertexts, and the operations on them that need no messages.
 
-use crate::parameters::noise::plus;
 use crate::ring::{Poly, Ring};
 use crate::tree;
 use crate::wire;
-use divisi_core::{Abort, Misuse, PartyId, Session, Step};
+use divisi_core::{Abort, PartyId, Session, Step};
 
 /// A ciphertext (c_0, c_1) at a level of the chain: E = c_0 + s c_1 is the plaintext times a public factor
 /// modulo p, plus p times noise. Only the plaintext is secret.
@@ -97,29 +96,6 @@ impl Ciphertext {
 
     pub(crate) fn components_mut(&mut self) -> [&mut Poly; 2] {
         [&mut self.c0, &mut self.c1]
-    }
-
-    /// Adds another ciphertext to this one. The sum has the noise of both, and the parameters plan for no
-    /// sum: floods hide the noise of what arrives at the bottom by the steps of an operation, and not twice
-    /// as much. So [`Keys::to_shares`](crate::Keys::to_shares) (E2A) and refreshes refuse the sum of two
-    /// ciphertexts at the bottom as a misuse. For shares of a sum, convert each summand and add the shares.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] if levels or factors differ.
-    pub fn add(
-        &mut self,
-        ring: &Ring,
-        session: &Session,
-        step: Step,
-        other: &Ciphertext,
-    ) -> Result<(), Abort> {
-        if self.level != other.level || self.factor != other.factor {
-            return Err(session.misuse(step, Misuse::LevelUnfit));
-        }
-        ring.add(&mut self.c0, &other.c0);
-        ring.add(&mut self.c1, &other.c1);
-        self.noise = plus(self.noise, other.noise);
-        Ok(())
     }
 
     /// Multiplies by an encoded plaintext over the same primes, whose coefficients have to be like uniform

@@ -51,7 +51,8 @@ impl Keys {
         if ring.parameters().form() == Form::Paper {
             x = self.flooded_product(session, sampler, x, signs)?;
         } else {
-            x = self.hidden_product(sampler, x, signs);
+            let noise = ring.parameters().bounds().times_plain(x.noise);
+            x = self.hidden_product(sampler, x, &encode::coefficients(ring, signs), noise);
         }
         Ok(x.switch_from(ring, from, level - 1))
     }
@@ -101,20 +102,24 @@ impl Keys {
         Ok(x)
     }
 
-    /// \[x\] times the signs, plus a fresh encryption of zero ([`Keys::encrypt`]), divided by the last prime.
-    /// One function does all of this, in one pass through memory and without transforms of errors
-    /// ([`Ring::product_below`]).
-    fn hidden_product(&self, sampler: &mut Sampler, x: Ciphertext, signs: &[u64]) -> Ciphertext {
+    /// \[x\] times the plaintext with these coefficients, plus a fresh encryption of zero
+    /// ([`Keys::encrypt`]), divided by the last prime. `noise` bounds that of the product. One function does
+    /// all of this, in one pass through memory and without transforms of errors ([`Ring::product_below`]).
+    pub(crate) fn hidden_product(
+        &self,
+        sampler: &mut Sampler,
+        x: Ciphertext,
+        m: &[i64],
+        noise: f64,
+    ) -> Ciphertext {
         let (ring, n) = (self.ring(), self.ring().dimension());
-        let m = encode::coefficients(ring, signs);
         let errors = [sampler.errors(n), sampler.errors(n)];
         let v = sampler.ternary(n);
         let [first, second] = self.public();
         let masks =
             [Some(Mask { key: first, errors: &errors[0] }), Some(Mask { key: second, errors: &errors[1] })];
-        let [c0, c1] = ring.product_below([x.c0, x.c1], &m, &v, masks);
-        let bounds = ring.parameters().bounds();
-        let noise = plus(bounds.times_plain(x.noise), bounds.fresh());
+        let [c0, c1] = ring.product_below([x.c0, x.c1], m, &v, masks);
+        let noise = plus(noise, ring.parameters().bounds().fresh());
         Ciphertext::new(x.level, x.factor, noise, c0, c1)
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! BGV (Brakerski, Gentry, Vaikuntanathan 2012) with residues modulo several primes, after appendix A of Guo,
 //! Yang, Katz, Wang (GYKW, "Scalable Mixed-Mode MPC"). A ciphertext has N slots modulo p. There are modulus
-//! switching, products with plaintexts and with ciphertexts, and conversions from and to additive shares.
+//! switching, linear combinations, products with plaintexts and with ciphertexts, and conversions from and to
+//! additive shares.
 //! **Semi-honest**: every party is assumed to follow the protocol. The only protection from a party that
 //! deviates is that malformed messages are refused.
 //!
@@ -21,6 +22,9 @@
 //! | [`cipher`] | sums, products, modulus switching | A.1 |
 //! | [`hop`] | a party's signs on a ciphertext that passes it | Figure 6, A.1 CP |
 //! | [`shares`] | E2A, A2E | Figure 15, A.3 |
+//! | [`linear`] | linear combinations of ciphertexts | Figure 2 |
+//! | [`blocks`] | shared vectors times shared numbers, without a chain | section 4.1, special case |
+//! | [`exchange`] | two vectors that are kept or exchanged | section 4.1, special case |
 //! | [`refresh`] | interactive bootstrapping | section 7.1 |
 //! | [`flood`], [`sample`] | noise, in constant time | docs/bgv.md |
 //! | [`wire`] | polynomials in exact bits, checked when read | |
@@ -67,10 +71,12 @@
 #[cfg(all(test, feature = "testing"))]
 extern crate self as divisi_bgv;
 
+pub mod blocks;
 pub mod checks;
 pub mod cipher;
 pub mod common;
 pub mod encode;
+pub mod exchange;
 pub mod flood;
 #[cfg(test)]
 mod fuzz;
@@ -78,6 +84,7 @@ mod fuzz;
 pub mod guarded;
 pub mod hop;
 pub mod keys;
+pub mod linear;
 pub mod parameters;
 mod product;
 pub mod purposes;

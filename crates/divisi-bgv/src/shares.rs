@@ -27,10 +27,9 @@ impl Keys {
     /// first prime before they are sent.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the ciphertext is not at the bottom, or has more noise than the floods hide, as
-    /// the sum of two ciphertexts that arrived there has ([`Ciphertext::add`]): convert both, and add their
-    /// shares; [`Abort::CheckFailed`] if the session has used up its partial decryptions \[G12\], and, naming
-    /// the sender, if coefficients are not reduced \[G10\].
+    /// [`Abort::Misuse`] if the ciphertext is not at the bottom, or has more noise than the floods hide
+    /// ([`crate::linear`]); [`Abort::CheckFailed`] if the session has used up its partial decryptions
+    /// \[G12\], and, naming the sender, if coefficients are not reduced \[G10\].
     pub fn to_shares(
         &self,
         session: &mut Session,
@@ -177,6 +176,32 @@ impl Keys {
         share: &[u64],
     ) -> Result<Option<Ciphertext>, Abort> {
         let ring = self.ring();
+        let [mut b, a] = self.share_under_key(session, sampler, share)?;
+        if session.me() != receiver {
+            wire::send(session, ring, GIVE, receiver, &[&b])?;
+            return Ok(None);
+        }
+        for peer in session.peers() {
+            let mut theirs = ring.zero(b.limbs(), false);
+            wire::receive(session, ring, GIVE, peer, &mut [&mut theirs])?; // [G10]
+            ring.add(&mut b, &theirs);
+        }
+        let noise = ring.parameters().bounds().shared();
+        Ok(Some(Ciphertext::new(ring.parameters().top(), 1, noise, b, a)))
+    }
+
+    /// Our part of an A2E at the top: -a s_i + p e_i + m_i, and the polynomial a that all parties have in
+    /// this call alone \[G13\]. By RLWE the part is uniform to whoever lacks s_i, so it is public.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there are not N slots, each below p, or in another session.
+    pub(crate) fn share_under_key(
+        &self,
+        session: &mut Session,
+        sampler: &mut Sampler,
+        share: &[u64],
+    ) -> Result<[Poly; 2], Abort> {
+        let ring = self.ring();
         self.belong(session, GIVE)?;
         if share.len() != ring.dimension() {
             return Err(session.misuse(GIVE, Misuse::CountsDiffer));
@@ -192,22 +217,12 @@ impl Keys {
         let mut b = ring.noisy(&errors, &encode::coefficients(ring, share), limbs);
         drop(errors);
         subtract_product(ring, &mut b, &a, self.share());
-        if session.me() != receiver {
-            wire::send(session, ring, GIVE, receiver, &[&b])?;
-            return Ok(None);
-        }
-        for peer in session.peers() {
-            let mut theirs = ring.zero(limbs, false);
-            wire::receive(session, ring, GIVE, peer, &mut [&mut theirs])?; // [G10]
-            ring.add(&mut b, &theirs);
-        }
-        let noise = ring.parameters().bounds().shared();
-        Ok(Some(Ciphertext::new(ring.parameters().top(), 1, noise, b, a)))
+        Ok([b, a])
     }
 }
 
 /// One if a number is p or above, zero if none is; in constant time.
-fn excess(p: u64, numbers: &[u64]) -> u64 {
+pub(crate) fn excess(p: u64, numbers: &[u64]) -> u64 {
     // p has at most 50 bits: the difference is negative, or the number itself is huge
     numbers.iter().fold(0, |all, x| all | x | (p - 1).wrapping_sub(*x)) >> 63
 }

@@ -125,7 +125,7 @@ impl fmt::Display for Misuse {
             Misuse::NonceReused => "two messages under one key with one IV",
             Misuse::NameReused => "a name that stood for another key before: give each key its own",
             Misuse::NoiseTooHigh => {
-                "a ciphertext with more noise than floods hide, as a sum has: convert each summand"
+                "a ciphertext with more noise than floods hide: declare a larger weight, or convert each summand"
             }
             Misuse::LevelUnfit => "a ciphertext at a level, or with a factor, that the operation does not take",
             Misuse::PartyUnknown => "an owner or a receiver that is no party of this session",

@@ -18,8 +18,12 @@
 
 use crate::bit::GmwBit;
 use crate::bits::RandomBits;
+use crate::checks;
+use crate::convert;
+use crate::num::Num;
+use crate::open;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Misuse, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Lanes, Misuse, PartyId, Session, Step, step, taint};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
 use divisi_ot::correlate::{Numbers, PreprocessedProducts};
@@ -28,6 +32,7 @@ use std::collections::VecDeque;
 
 const FORM: Step = step!("cot");
 const CHOICES: Step = step!("choices");
+const MASKS: Step = step!("cot.masks");
 
 /// The most memory, in bytes, for bits that are under way.
 const BYTES: usize = 128 << 20;
@@ -111,6 +116,28 @@ pub(crate) fn batches(
         }
     }
     Ok(made)
+}
+
+/// Shares modulo p of bits that are shared modulo 2: B2A, Figure 9, for numbers of one bit. Each takes a
+/// random bit \[G7\], all of them are opened together, masked; n rounds and two. All parties call it.
+///
+/// # Errors
+/// [`Abort::Misuse`] if there are no bits, or another session made them; otherwise it fails as
+/// [`random_bits`] does.
+pub fn numbers_of_bits(
+    session: &mut Session,
+    setup: &mut Setup,
+    plain: Modulus,
+    x: &GmwBit,
+) -> Result<Num, Abort> {
+    x.admit(session, MASKS)?;
+    let mut made = batches(session, setup, plain, x.lanes())?;
+    session.observe(checks::G7); // [G7]
+    let masks = made.take(x.lanes()).ok_or_else(|| session.misuse(MASKS, Misuse::TooFewMade))?;
+    let (masked, numbers) = convert::mask_planes(session, std::slice::from_ref(x), masks)?;
+    let u = open::open_packed(session, masked)?;
+    let numbers = convert::of_planes(session, plain, x.lanes(), &u, &numbers);
+    Ok(Num::new(numbers).made(session))
 }
 
 /// Bits under way.

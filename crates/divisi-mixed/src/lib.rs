@@ -18,6 +18,8 @@
 //! | [`num`] | shared numbers, and their openings | section 3.1 |
 //! | [`table`] | masks of indices; entries of tables of 2 to 256, public and private, also vectors | Figures 7 and 8 |
 //! | [`private`] | private tables masked by hops, with keys of their own | Figure 7, case 2 |
+//! | [`vectors`] | shared vectors at shared indices, with keys of their own | section 4.1, special case |
+//! | [`encrypted`] | encrypted numbers, and the conversions A2E and E2A | Figures 2, 3 and 15, A.3 |
 //! | [`a2b`], [`adders`] | numbers to bits: masks ahead, and the conversion | section 5.2; Figure 10, steps 1 to 3; 4 and 5 |
 //! | [`mixed`] | one party that does all of this: stocks, products | |
 //!
@@ -56,6 +58,7 @@ pub mod checks;
 mod circle;
 mod convert;
 pub mod cot;
+pub mod encrypted;
 #[cfg(test)]
 mod fuzz;
 pub mod gmw;
@@ -73,6 +76,7 @@ pub mod table;
 pub mod together;
 mod tree;
 pub mod triples;
+pub mod vectors;
 mod wires;
 
 pub use bit::GmwBit;

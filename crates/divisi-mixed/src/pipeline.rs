@@ -18,10 +18,17 @@ pub(crate) struct Strands {
 
 /// Few: while one batch waits, another one computes.
 pub(crate) const FEW: Strands = Strands { most: 4, capacity: 64 << 20 };
+/// Several, for batches that have more polynomials each.
+pub(crate) const SEVERAL: Strands = Strands { most: 8, capacity: 128 << 20 };
 /// Many: the batches of a moderate number of items wait at the same time, not one after the other.
 pub(crate) const MANY: Strands = Strands { most: 16, capacity: 128 << 20 };
 
 impl Strands {
+    /// The largest number of batches.
+    pub(crate) fn most(self) -> usize {
+        self.most
+    }
+
     /// The number for these parameters: public, the same at all parties.
     pub(crate) fn at_once(self, p: &Parameters) -> usize {
         // a batch takes about eight polynomials at the top: during a product, two ciphertexts and the parts

@@ -10,21 +10,25 @@
 //! turn everybody chooses for some parts and sends to others for the rest: it sends first and receives then,
 //! so that no message waits for another one of its turn.
 //!
-//! *Hops*: a private table of two entries for each coefficient ([`divisi_mixed::private`], Figures 7 and 8).
-//! Its bytes hardly grow with n. A call looks up as many keys as fit the ciphertexts that are made at one
-//! time.
+//! *Ciphertexts*: the keys of N / 1024 ANDs stand in one ciphertext of all D, which every party gets. The
+//! four e of an AND are made numbers modulo p, and each party multiplies D by its shares of them
+//! ([`divisi_mixed::vectors`], the special case of section 4.1). The key is k_{w,0} + e D. Its bytes hardly
+//! grow with n. In the forms in which ciphertexts pass around all parties, a private table of two entries is
+//! made for each coefficient ([`divisi_mixed::private`], Figures 7 and 8), for as many keys as fit the
+//! ciphertexts that are made at one time.
 //!
 //! Adversary: semi-honest, all parties but one. Pads of transfers are within 2^-64 of uniform \[G14\], so all
-//! that a party sees is uniform. The index bits that hops open are masked, each mask being used once \[G7\].
+//! that a party sees of them is uniform; docs/bgv.md, 5 and 11, says it of ciphertexts. The index bits that
+//! are opened are masked, each mask being used once \[G7\].
 
 use crate::parameters::{DIMENSION, LOOKED_UP, PLAIN};
-use divisi_bgv::parameters::{Operation, Parameters as Lattice};
+use divisi_bgv::parameters::{BLOCK, FACTORS, Form, Operation, Parameters as Lattice};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_mixed::private::{Masked, at_once};
-use divisi_mixed::{Gmw, GmwBit, Num};
+use divisi_mixed::{Gmw, GmwBit, Num, cot, vectors};
 use divisi_ot::correlate::Long;
 use divisi_ot::{Bits, Links, Pads, SemiHonest, Setup};
 use std::sync::Arc;
@@ -33,14 +37,28 @@ const N: usize = DIMENSION;
 const LOOK_UP: Step = step!("look-up");
 
 /// The number of lookups whose results are held, and wiped, together: those of 32 ANDs.
-pub(crate) const PART: usize = 128;
+pub(crate) const PART: usize = FACTORS * vectors::TOGETHER;
+// the keys of an AND are a block of a ciphertext
+const _: () = assert!(N == BLOCK);
 
-/// How many ANDs' keys are looked up in one chain of messages: by transfers, or by ciphertexts with these
-/// parameters. A power of two that divides [`LOOKED_UP`].
+/// How many ANDs' keys are looked up together: by transfers, or by ciphertexts with these parameters. A power
+/// of two that divides [`LOOKED_UP`].
 #[must_use]
 pub fn ands_at_once(by: Option<&Lattice>) -> usize {
-    let ciphertexts = |by: &Lattice| at_once(by) * by.dimension() / (4 * N);
+    let ciphertexts = |by: &Lattice| match by.operation() {
+        Operation::BlockProducts => LOOKED_UP,
+        _ => at_once(by) * by.dimension() / (4 * N),
+    };
     1 << by.map_or(LOOKED_UP, ciphertexts).clamp(1, LOOKED_UP).ilog2()
+}
+
+/// The operation on ciphertexts by which keys are looked up in this form.
+#[must_use]
+pub fn operation(form: Form) -> Operation {
+    match form {
+        Form::LeanTree => Operation::BlockProducts,
+        _ => Operation::PrivateTables,
+    }
 }
 
 /// How keys are looked up.
@@ -49,8 +67,8 @@ pub fn ands_at_once(by: Option<&Lattice>) -> usize {
 pub enum LookupMethod {
     /// By correlated transfers: a party sends (n - 1) x 2,176 bytes for each lookup.
     Transfers,
-    /// By private tables in ciphertexts of this ring, modulo 65,537.
-    Hops(Arc<Ring>),
+    /// By ciphertexts of this ring, modulo 65,537: products of vectors, or private tables.
+    Ciphertexts(Arc<Ring>),
 }
 
 impl LookupMethod {
@@ -59,7 +77,7 @@ impl LookupMethod {
     pub fn name(&self) -> &'static str {
         match self {
             LookupMethod::Transfers => "cot",
-            LookupMethod::Hops(_) => "he",
+            LookupMethod::Ciphertexts(_) => "he",
         }
     }
 }
@@ -67,6 +85,7 @@ impl LookupMethod {
 /// A way of looking up, with the keys that a session needs for it.
 pub(crate) enum Source {
     Transfers,
+    Products(Box<(Keys, Sampler)>),
     Hops(Box<(Keys, Sampler)>),
 }
 
@@ -75,36 +94,43 @@ impl Source {
     /// counted together \[G12\].
     pub(crate) fn new(gmw: &mut Gmw, way: &LookupMethod, beside: Option<&Keys>) -> Result<Source, Abort> {
         let session = gmw.session();
-        let LookupMethod::Hops(ring) = way else { return Ok(Source::Transfers) };
-        if ring.parameters().operation() != Operation::PrivateTables || ring.plain().get() != PLAIN {
+        let LookupMethod::Ciphertexts(ring) = way else { return Ok(Source::Transfers) };
+        let source = match ring.parameters().operation() {
+            Operation::BlockProducts => Source::Products,
+            Operation::PrivateTables => Source::Hops,
+            _ => return Err(session.misuse(LOOK_UP, Misuse::KeyUnfit)),
+        };
+        if ring.plain().get() != PLAIN {
             return Err(session.misuse(LOOK_UP, Misuse::KeyUnfit));
         }
         let keys = match beside {
             Some(keys) => keys.beside(session, ring)?, // [G12]
             None => Keys::generate(session, ring)?,
         };
-        Ok(Source::Hops(Box::new((keys, Sampler::new(session)))))
+        Ok(source(Box::new((keys, Sampler::new(session)))))
     }
 
     /// How many ANDs' keys a call of [`Source::look_up`] may look up.
     pub(crate) fn ands_at_once(&self) -> usize {
         match self {
             Source::Transfers => ands_at_once(None),
-            Source::Hops(own) => ands_at_once(Some(own.0.ring().parameters())),
+            Source::Products(own) | Source::Hops(own) => ands_at_once(Some(own.0.ring().parameters())),
         }
     }
 
     /// Shares modulo p of the keys that the shared bits `e` select: N numbers for each lookup, in parts of
-    /// [`PART`] lookups. `table(l)` has our shares of both keys of lookup l.
+    /// [`PART`] lookups. `table(l)` has our shares of both keys of lookup l, the same for the four lookups of
+    /// an AND.
     pub(crate) fn look_up<'k>(
         &mut self,
         gmw: &mut Gmw,
         e: &GmwBit,
         count: usize,
-        table: impl Fn(usize) -> [&'k [i8]; 2],
+        table: impl Fn(usize) -> [&'k [i8]; 2] + Sync,
     ) -> Result<Vec<WipedVec<u32>>, Abort> {
         match self {
             Source::Transfers => by_transfers(gmw, e, count, table),
+            Source::Products(own) => by_products(gmw, own, e, table),
             Source::Hops(own) => by_hops(gmw, own, e, count, table),
         }
     }
@@ -206,6 +232,35 @@ fn by_transfers<'k>(
             );
         }
         found.push(v);
+    }
+    Ok(found)
+}
+
+/// k_{w,0} + e D, with e modulo p.
+fn by_products<'k>(
+    gmw: &mut Gmw,
+    own: &mut (Keys, Sampler),
+    e: &GmwBit,
+    table: impl Fn(usize) -> [&'k [i8]; 2] + Sync,
+) -> Result<Vec<WipedVec<u32>>, Abort> {
+    let (keys, sampler) = own;
+    let (session, setup) = gmw.ends()?;
+    let numbers = cot::numbers_of_bits(session, setup, keys.ring().plain(), e)?; // [G7]
+    let difference = |and: usize, out: &mut [u64]| {
+        let [zero, one] = table(FACTORS * and);
+        let all = out.iter_mut().zip(zero.iter().zip(one));
+        all.for_each(|(out, (zero, one))| *out = u64::from(small(one - zero)));
+    };
+    let mut found = vectors::times_numbers(session, keys, sampler, &numbers, difference)?;
+    for (first, part) in (0..).step_by(PART).zip(&mut found) {
+        for (l, key) in (first..).zip(part.chunks_exact_mut(N)) {
+            let [zero, _] = table(l);
+            let all = key.iter_mut().zip(zero);
+            vectorize(
+                #[inline(always)]
+                || all.for_each(|(key, zero)| *key = once(*key + small(*zero))),
+            );
+        }
     }
     Ok(found)
 }

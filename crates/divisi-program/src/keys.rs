@@ -2,11 +2,12 @@
 
 use crate::form::BitForm;
 use crate::rings::ring;
-use divisi_bgv::parameters::{Operation, Parameters};
+use divisi_bgv::parameters::Parameters;
 use divisi_core::PublicParameters;
 use divisi_field::zp::P16;
 use divisi_mpgc::LookupMethod;
 use divisi_mpgc::cost::cheaper;
+use divisi_mpgc::lookup::operation;
 use divisi_mpgc::parameters::{MOST_GATES, fits};
 use divisi_ot::SetupConfig;
 
@@ -47,7 +48,7 @@ impl KeyLookups {
         });
         let method = match form.ciphertexts() {
             None => LookupMethod::Transfers,
-            Some(form) => LookupMethod::Hops(ring(Operation::PrivateTables, form, parties, P16, insecure)?),
+            Some(form) => LookupMethod::Ciphertexts(ring(operation(form), form, parties, P16, insecure)?),
         };
         Ok(KeyLookups { method, form })
     }
@@ -55,7 +56,7 @@ impl KeyLookups {
     /// The lattice, if keys are looked up by ciphertexts.
     pub fn lattice(&self) -> Option<&Parameters> {
         match &self.method {
-            LookupMethod::Hops(ring) => Some(ring.parameters()),
+            LookupMethod::Ciphertexts(ring) => Some(ring.parameters()),
             LookupMethod::Transfers => None,
         }
     }

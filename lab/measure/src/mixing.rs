@@ -25,14 +25,23 @@ pub enum MixingWork {
     Tables(Form),
     /// A2E, a refresh, and E2A.
     Shares,
+    /// A2E, a linear combination, and E2A.
+    Combined,
+    /// A shared vector times shared numbers.
+    Products,
+    /// A lookup in a table of two vectors.
+    Vectors,
     /// Boolean triples and a circuit.
     Circuit,
 }
 
 /// What is followed.
-const WORKS: [MixingWork; 10] = [
+const WORKS: [MixingWork; 13] = [
     MixingWork::Circuit,
     MixingWork::Shares,
+    MixingWork::Combined,
+    MixingWork::Products,
+    MixingWork::Vectors,
     MixingWork::Bits(None),
     MixingWork::Bits(Some(Form::LeanTree)),
     MixingWork::Bits(Some(Form::LeanRing)),
@@ -68,6 +77,9 @@ pub fn name(parties: usize, work: MixingWork) -> String {
         MixingWork::Numbers => "mixed products, a2b, private lookups by products".to_owned(),
         MixingWork::Tables(form) => format!("mixed private lookups by {}", by(Some(form))),
         MixingWork::Shares => "mixed a2e, refresh, e2a".to_owned(),
+        MixingWork::Combined => "mixed a2e, linear combination, e2a".to_owned(),
+        MixingWork::Products => "mixed products of vectors".to_owned(),
+        MixingWork::Vectors => "mixed tables of vectors".to_owned(),
         MixingWork::Circuit => "mixed boolean triples, circuit".to_owned(),
     };
     format!("{work}, {parties} parties")
@@ -88,6 +100,9 @@ impl Agreed {
             MixingWork::Numbers => Some((Operation::Triples, Form::LeanTree)),
             MixingWork::Tables(form) => Some((Operation::PrivateTables, form)),
             MixingWork::Shares => Some((Operation::Bits, Form::LeanRing)),
+            MixingWork::Combined => Some((Operation::Linear { weight: 8 }, Form::LeanTree)),
+            MixingWork::Products => Some((Operation::BlockProducts, Form::LeanTree)),
+            MixingWork::Vectors => Some((Operation::VectorTables, Form::LeanRing)),
         };
         let make = |(operation, form)| {
             let parameters = Parameters::danger_insecure(operation, form, parties, P32);
@@ -172,6 +187,9 @@ fn party(
         MixingWork::Numbers => work::numbers(session, agreed),
         MixingWork::Tables(_) => work::tables(session, agreed),
         MixingWork::Shares => work::shares(session, agreed),
+        MixingWork::Combined => work::combined(session, agreed),
+        MixingWork::Products => work::products(session, agreed),
+        MixingWork::Vectors => work::vectors(session, agreed),
         MixingWork::Circuit => work::circuit(session),
     }
 }

@@ -2,7 +2,10 @@
 //! switch that reduces the noise to about what rounding adds anyway.
 
 use super::noise::{Noise, plus};
-use super::{ANSWER_CAPACITY, DIGIT_BITS, Level, PRIME_BITS, Parameters, needed, needed_of_hop, security};
+use super::{
+    ANSWER_CAPACITY, BLOCK, DIGIT_BITS, Level, MOST_WEIGHT, PRIME_BITS, Parameters, needed, needed_of_hop,
+    security,
+};
 use crate::flood::Width;
 use divisi_field::zp::{MODULUS_BITS, prime};
 use std::fmt;
@@ -19,6 +22,17 @@ pub enum Operation {
     Triples,
     /// Shares that become ciphertexts, and ciphertexts that become shares, with no product in between.
     Conversions,
+    /// The same, with linear combinations in between ([`crate::linear`]).
+    Linear {
+        /// How much a combination may weigh: the sum of the absolute values of its multiples. A public addend
+        /// weighs as much as a ciphertext.
+        weight: u32,
+    },
+    /// Products of shared vectors of 1,024 numbers by shared numbers, four for each vector, as they stand in
+    /// the keys of garbled ANDs ([`crate::blocks`]).
+    BlockProducts,
+    /// Lookups in private tables of two entries, each of which is a vector of N numbers.
+    VectorTables,
 }
 
 /// How ciphertexts pass from party to party.
@@ -46,6 +60,8 @@ pub enum ParameterError {
     },
     /// The plaintext modulus is not a prime below 2^50.
     Plain,
+    /// The weight of linear combinations is not 1 to 2^16.
+    Weight,
     /// The modulus is too large for every ring of the security table.
     TooLarge,
 }
@@ -58,6 +74,9 @@ impl Operation {
             Operation::PrivateTables => "bgv keys for private tables",
             Operation::Triples => "bgv keys for triples",
             Operation::Conversions => "bgv keys for conversions",
+            Operation::Linear { .. } => "bgv keys for linear combinations",
+            Operation::BlockProducts => "bgv keys for products of vectors",
+            Operation::VectorTables => "bgv keys for tables of vectors",
         }
     }
 
@@ -69,6 +88,18 @@ impl Operation {
             Operation::PrivateTables => "lookup",
             Operation::Triples => "triple-arith",
             Operation::Conversions => "conversions",
+            Operation::Linear { .. } => "linear",
+            Operation::BlockProducts => "vector-product",
+            Operation::VectorTables => "vector-lookup",
+        }
+    }
+
+    /// The weight that linear combinations may have; `None` for other operations.
+    #[must_use]
+    pub fn weight(self) -> Option<u32> {
+        match self {
+            Operation::Linear { weight } => Some(weight),
+            _ => None,
         }
     }
 }
@@ -95,6 +126,9 @@ impl fmt::Display for ParameterError {
             ParameterError::Plain => {
                 write!(f, "the plaintext modulus must be a prime below 2^{MODULUS_BITS}")
             }
+            ParameterError::Weight => {
+                write!(f, "a linear combination weighs from 1 to {MOST_WEIGHT}: declare such a weight")
+            }
             ParameterError::TooLarge => {
                 write!(
                     f,
@@ -118,6 +152,9 @@ pub(super) enum Step {
     Product,
     /// A product with an encryption of shared values.
     ProductWithShared,
+    /// The sum of all parties' products with their shares of a number for each block of slots, and of their
+    /// encryptions of zero.
+    TimesShares,
     /// Decryption, at the bottom.
     Decryption,
 }
@@ -134,6 +171,7 @@ impl Step {
             Step::FloodedHop => "flooded hop",
             Step::Product => "product",
             Step::ProductWithShared => "product with shared",
+            Step::TimesShares => "product with shares",
             Step::Decryption => "decryption",
         }
     }
@@ -146,8 +184,10 @@ pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Ste
     let hops = if private { parties } else { parties - 1 };
     match (operation, form) {
         (Operation::Triples, _) => vec![Step::ProductWithShared],
-        // conversions encrypt at the bottom, and decrypt there
-        (Operation::Conversions, _) => Vec::new(),
+        (Operation::BlockProducts, _) => vec![Step::TimesShares],
+        // conversions encrypt at the bottom, and decrypt there; so do tables of vectors, whose noise grows by
+        // sums alone
+        (Operation::Conversions | Operation::Linear { .. } | Operation::VectorTables, _) => Vec::new(),
         (_, Form::Paper) => vec![Step::FloodedHop; hops],
         (_, Form::LeanRing) => vec![Step::Hop; hops],
         (_, Form::LeanTree) => {
@@ -173,27 +213,33 @@ pub(super) fn product(noise: &Noise, x: f64, y: f64) -> f64 {
 }
 
 /// A computation, its steps, and the bounds on its noise.
-struct Course {
-    noise: Noise,
-    operation: Operation,
-    form: Form,
+pub(super) struct Course {
+    pub(super) noise: Noise,
+    pub(super) operation: Operation,
+    pub(super) form: Form,
     /// The steps, from the top to the bottom.
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
     /// Whether more steps follow at the bottom, so that a ciphertext is refreshed there.
-    refreshes: bool,
+    pub(super) refreshes: bool,
 }
 
 impl Course {
     /// The bound on the noise of ciphertexts at the top.
     fn start(&self) -> f64 {
         let first = match (self.operation, self.form) {
-            (Operation::Triples | Operation::Conversions, _) => self.noise.shared(),
+            (Operation::Triples | Operation::Conversions | Operation::BlockProducts, _) => {
+                self.noise.shared()
+            }
+            // whatever ciphertexts are added, also the same one again
+            (Operation::Linear { weight }, _) => self.noise.shared() + f64::from(weight).log2(),
+            // an encryption of zero by each party; signs leave the size of noise as it is
+            (Operation::VectorTables, _) => plus(self.noise.shared(), self.noise.fresh_by_all()),
             (Operation::PrivateTables, Form::LeanRing) => self.noise.shared(),
             // each party adds one encryption under the public key; their plaintexts' sum wraps around as a
             // sum of shares does
             (Operation::PrivateTables, Form::Paper) => {
-                let errors = self.noise.fresh() + self.noise.parties().log2() / 2.0;
-                plus(errors, self.noise.root() + (self.noise.parties() / 2.0).log2())
+                let wraps = self.noise.root() + (self.noise.parties() / 2.0).log2();
+                plus(self.noise.fresh_by_all(), wraps)
             }
             _ => self.noise.fresh(),
         };
@@ -223,6 +269,7 @@ impl Course {
                 (plus(product, flooded), Some([first, second]))
             }
             Step::Product => (product(n, noise, noise), None),
+            Step::TimesShares => (plus(n.times_shares(noise, BLOCK), n.fresh_by_all()), None),
             Step::ProductWithShared => {
                 // in triples both factors are fresh; otherwise the other factor has been switched down to
                 // this level
@@ -234,6 +281,16 @@ impl Course {
                 (product(n, noise, shared), None)
             }
         })
+    }
+
+    /// The bound on the noise that the switch after a step adds.
+    fn rounding(&self, step: Step) -> f64 {
+        if step == Step::TimesShares { self.noise.rounding_by_all() } else { self.noise.rounding() }
+    }
+
+    /// The bound on the noise after the switch that follows a step.
+    fn switched(&self, step: Step, noise: f64, drop: f64) -> f64 {
+        self.noise.switched_with(self.rounding(step), noise, drop)
     }
 
     /// The flood at the bottom, and the bits of modulus that decryption needs, for this noise.
@@ -265,13 +322,13 @@ impl Course {
 
     /// The bits of each switch from the top on, and those of the bottom, if each switch reduces the noise to
     /// `above` bits above the rounding.
-    fn bits(&self, above: f64) -> Option<(Vec<f64>, f64)> {
+    pub(super) fn bits(&self, above: f64) -> Option<(Vec<f64>, f64)> {
         let (mut noise, mut drops) = (self.start(), Vec::new());
         for step in &self.steps {
             let (after, _) = self.after(*step, noise.max(self.refreshed()))?;
-            let drop = (after - (self.noise.rounding() + above)).max(20.0);
+            let drop = (after - (self.rounding(*step) + above)).max(20.0);
             drops.push(drop);
-            noise = self.noise.switched(after, drop);
+            noise = self.switched(*step, after, drop);
         }
         Some((drops, self.bottom(noise)?.1))
     }
@@ -279,7 +336,7 @@ impl Course {
 
 /// Divides a number of bits among primes of at most 49.9 bits: evenly, but the first one has at least
 /// `first`.
-fn cut(bits: f64, first: f64) -> Vec<f64> {
+pub(super) fn cut(bits: f64, first: f64) -> Vec<f64> {
     let count = (bits / PRIME_BITS).ceil().max(1.0);
     let even = bits / count;
     if first <= even {
@@ -347,6 +404,9 @@ pub(super) fn in_runs(
     if plain < 3 || plain >> MODULUS_BITS != 0 || !prime::is_prime(plain) {
         return Err(ParameterError::Plain);
     }
+    if operation.weight().is_some_and(|weight| !(1..=MOST_WEIGHT).contains(&weight)) {
+        return Err(ParameterError::Weight);
+    }
     if !(plain - 1).is_multiple_of(2 * n as u64) {
         return Err(ParameterError::Transform { n });
     }
@@ -363,13 +423,24 @@ pub(super) fn in_runs(
     let primes = |(drops, bottom): &(Vec<f64>, f64)| {
         drops.iter().chain([bottom]).map(|bits| cut(*bits, 0.0).len()).sum::<usize>()
     };
-    let sum = |(drops, bottom): &(Vec<f64>, f64)| drops.iter().sum::<f64>() + bottom;
+    // products of vectors send a fifth of their polynomials at the top
+    let blocks = operation == Operation::BlockProducts;
+    let share = if blocks { 0.2 } else { 1.0 };
+    let sum = |(drops, bottom): &(Vec<f64>, f64)| share * drops.iter().sum::<f64>() + bottom;
     let (drops, bottom) = (-8..=course.most_above(n))
         .filter_map(|quarters| course.bits(f64::from(quarters) / 4.0))
         .min_by(|x, y| primes(x).cmp(&primes(y)).then(sum(x).total_cmp(&sum(y))))
         .ok_or(ParameterError::TooLarge)?;
     let answer = course.noise.plain() + (parties as f64).log2() - ANSWER_CAPACITY;
-    let mut cuts = vec![if cut(bottom, 0.0).len() == 2 { cut(bottom, 0.0) } else { cut(bottom, answer) }];
+    let mut cuts = vec![match cut(bottom, 0.0) {
+        // answers are as short as the other prime allows
+        two if two.len() == 2 && blocks => {
+            let first = answer.max(bottom - PRIME_BITS);
+            vec![first, bottom - first]
+        }
+        two if two.len() == 2 => two,
+        _ => cut(bottom, answer),
+    }];
     cuts.extend(drops.iter().rev().map(|drop| cut(*drop, 0.0)));
     let limit = security::limit(n).unwrap_or(security::limit_of_tests(refreshes));
     if cuts.iter().flatten().sum::<f64>() > limit {
@@ -413,7 +484,7 @@ fn build(
         let (after, floods) = course.after(step, noise)?;
         levels.push(Level { step, limbs, log2_q, noise, after, floods });
         let below = log2(lower.next().unwrap_or(0));
-        noise = course.noise.switched(after, log2_q - below);
+        noise = course.switched(step, after, log2_q - below);
         // ciphertexts may be refreshed to any level above the bottom
         if levels.len() < course.steps.len() {
             noise = noise.max(course.refreshed());

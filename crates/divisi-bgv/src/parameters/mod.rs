@@ -25,6 +25,12 @@ use std::ops::Range;
 pub const DECRYPTION_BITS: u32 = 20;
 /// Bits of statistical security of all decryptions of a session together.
 pub const STATISTICAL_BITS: u32 = 40;
+/// The most that a linear combination of ciphertexts may weigh ([`Operation::Linear`]).
+pub const MOST_WEIGHT: u32 = 1 << 16;
+/// The numbers of a vector of [`Operation::BlockProducts`]: the slots of a block.
+pub const BLOCK: usize = 1024;
+/// By how many numbers each vector of [`Operation::BlockProducts`] is multiplied.
+pub const FACTORS: usize = 4;
 /// The largest size of a prime, in bits.
 const PRIME_BITS: f64 = 49.9;
 /// The largest size of a digit of relinearisation, in bits. Neighbouring primes of one level share a digit if
@@ -218,6 +224,12 @@ impl Parameters {
         noise <= self.noise_at(0) + 1e-6
     }
 
+    /// How many vectors of [`Operation::BlockProducts`] a ciphertext has.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.n / BLOCK
+    }
+
     /// The bounds on noise for these parties in this ring.
     pub(crate) fn bounds(&self) -> Noise {
         Noise::new(self.parties, self.n, self.plain)
@@ -346,6 +358,7 @@ impl Parameters {
         let limbs: Vec<u8> = self.levels.iter().map(|level| level.limbs as u8).collect();
         agreed
             .with("bgv operation", self.operation.name().as_bytes())
+            .with("bgv weight", &self.operation.weight().unwrap_or(0).to_le_bytes())
             .with("bgv form", self.form.name().as_bytes())
             .with("bgv plain modulus", &self.plain.to_le_bytes())
             .with("bgv dimension", &(self.n as u64).to_le_bytes())

@@ -117,6 +117,13 @@ impl Noise {
         self.root + (ERROR_VARIANCE * (1.0 + 2.0 * self.key())).log2() / 2.0 + self.spread()
     }
 
+    /// The noise of the sum of one encryption of zero under the public key by each party: their errors are
+    /// independent.
+    #[must_use]
+    pub fn fresh_by_all(&self) -> f64 {
+        self.fresh() + self.parties.log2() / 2.0
+    }
+
     /// The noise of the sum of one encryption by each party under its key share; the sum of their plaintexts
     /// wraps around modulo p.
     #[must_use]
@@ -131,12 +138,24 @@ impl Noise {
         self.root + ((1.0 + self.key()) / 12.0).log2() / 2.0 + self.spread()
     }
 
+    /// The noise of the roundings of both components by each party.
+    #[must_use]
+    pub fn rounding_by_all(&self) -> f64 {
+        self.rounding() + self.parties.log2() / 2.0
+    }
+
     /// The noise after a modulus switch by 2^`drop`. Rounding errors are independent of the noise that they
     /// are added to. So the squares of the norms add up, except for their scalar product, which is Gaussian
     /// with the deviation that the spread allows (H3).
     #[must_use]
     pub fn switched(&self, noise: f64, drop: f64) -> f64 {
-        let squares = plus(2.0 * (noise - drop), 2.0 * self.rounding()) / 2.0;
+        self.switched_with(self.rounding(), noise, drop)
+    }
+
+    /// The same for roundings of this noise.
+    #[must_use]
+    pub fn switched_with(&self, rounding: f64, noise: f64, drop: f64) -> f64 {
+        let squares = plus(2.0 * (noise - drop), 2.0 * rounding) / 2.0;
         let scalar = (2.0 * self.nats / self.n).sqrt() * self.spread().exp2();
         squares + (1.0 + scalar).log2() / 2.0
     }
@@ -145,6 +164,18 @@ impl Noise {
     #[must_use]
     pub fn times_plain(&self, noise: f64) -> f64 {
         noise + self.root + self.plain - 12_f64.log2() / 2.0 + self.peak()
+    }
+
+    /// The noise of the sum of all parties' products of a ciphertext with polynomials that have one
+    /// coefficient for each block of `length` slots, all other coefficients being zero. The coefficients are
+    /// centred shares modulo p of a number for each block. No embedding of the sum of n such polynomials of B
+    /// coefficients is larger than n B p/2, and hardly one larger than that of n - 1 independent ones (H1)
+    /// and the last one.
+    #[must_use]
+    pub fn times_shares(&self, noise: f64, length: usize) -> f64 {
+        let blocks = (self.n / length as f64).max(1.0);
+        let independent = (blocks * (self.parties - 1.0) * self.nats / 12.0).sqrt() + blocks / 2.0;
+        noise + self.plain + independent.min(self.parties * blocks / 2.0).log2()
     }
 
     /// The noise after a product of two ciphertexts, in both of which s times a rounding error dominates. A

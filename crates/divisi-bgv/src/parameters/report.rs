@@ -1,7 +1,7 @@
 //! The derivation of parameters as `divisi params` prints it.
 
 use super::derive::Step;
-use super::{DECRYPTION_BITS, Form, Hardness, Operation, Parameters, noise::FAILURE_BITS, security};
+use super::{DECRYPTION_BITS, FACTORS, Form, Hardness, Operation, Parameters, noise::FAILURE_BITS, security};
 
 /// One level of the chain.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct ParametersReport {
     pub op: &'static str,
     /// The form's name.
     pub form: &'static str,
+    /// How much a linear combination may weigh; `None` for other operations.
+    pub weight: Option<u32>,
     /// The number of parties.
     pub parties: usize,
     /// The plaintext modulus p.
@@ -77,6 +79,7 @@ impl Parameters {
         ParametersReport {
             op: self.operation.name(),
             form: self.form.name(),
+            weight: self.operation.weight(),
             parties: self.parties,
             plain_modulus: self.plain,
             ring_dimension: self.n,
@@ -90,7 +93,7 @@ impl Parameters {
             partial_decryptions: 1 << DECRYPTION_BITS,
             failure_bits: FAILURE_BITS,
             bootstraps: self.bootstraps() as u32,
-            bytes_per_item: self.batch_bytes() as f64 / (self.parties * self.n) as f64,
+            bytes_per_item: self.batch_bytes() as f64 / (self.parties * self.batch_items()) as f64,
             rounds: self.rounds(),
             insecure: self.insecure,
         }
@@ -115,23 +118,36 @@ impl Parameters {
         self.chain.first().map_or(0, |q| (u64::BITS - q.leading_zeros()) as usize * self.n / 8)
     }
 
+    /// The items of a batch: slots, or products of slots.
+    fn batch_items(&self) -> usize {
+        if self.operation == Operation::BlockProducts { FACTORS * self.n } else { self.n }
+    }
+
     /// The bytes that all parties together send for one batch, payload only.
     #[must_use]
     pub fn batch_bytes(&self) -> usize {
         let (peers, top) = (self.parties - 1, self.top());
+        if self.operation == Operation::BlockProducts {
+            // an encryption of shares, whose first component goes to one party and from there to all; then
+            // for each product the second component the same way, and an answer
+            let product = 2 * self.poly_bytes(0) + self.answer_bytes();
+            return peers * (2 * self.poly_bytes(top) + FACTORS * product);
+        }
         // in Figure 6 the last party sends both components of its ciphertext to all; the lean forms send one
         let asked = if self.form == Form::Paper { 2 } else { 1 };
         let decryption = peers * (asked * self.poly_bytes(0) + self.answer_bytes());
         let pairs = |level: usize| 2 * self.poly_bytes(level);
         let given = match (self.operation, self.form) {
             (Operation::Triples, _) => 2 * peers * self.poly_bytes(top),
-            (Operation::Conversions, _) => peers * self.poly_bytes(top),
+            (Operation::Conversions | Operation::Linear { .. }, _) => peers * self.poly_bytes(top),
+            (Operation::VectorTables, _) => peers * self.poly_bytes(top),
             (Operation::PrivateTables, Form::Paper) => peers * pairs(top),
             (Operation::PrivateTables, _) => peers * self.poly_bytes(top),
             _ => 0,
         };
         let passed: usize = match (self.operation, self.form) {
-            (Operation::Triples | Operation::Conversions, _) => 0,
+            (Operation::Triples | Operation::Conversions | Operation::Linear { .. }, _) => 0,
+            (Operation::VectorTables, _) => peers * pairs(0),
             // each party but the last sends on the ciphertext after its hop
             (_, Form::Paper | Form::LeanRing) => {
                 (0..peers).map(|position| pairs(self.level_after(self.hop_of(position)))).sum()
@@ -166,7 +182,9 @@ impl Parameters {
             _ => 0,
         };
         match (self.operation, self.form) {
-            (Operation::Triples | Operation::Conversions, _) => 3,
+            (Operation::Triples | Operation::Conversions | Operation::Linear { .. }, _) => 3,
+            (Operation::BlockProducts, _) => 5,
+            (Operation::VectorTables, _) => self.parties + 2,
             // shares of a private table are sent to the first party while signs pass along the tree
             (_, Form::LeanTree) => joined(0, levels as u32, self.parties) + 2,
             _ => self.parties + 1 + given + 2 * self.bootstraps(),

@@ -191,6 +191,40 @@ fn bytes_an_item() {
     assert_eq!([2, 3, 4, 5, 7, 8, 9, 128].map(tree), [3, 3, 4, 4, 4, 5, 5, 9]);
 }
 
+/// Boolean triples by three vectors of signs along the tree, with two levels more than random bits, and one
+/// decryption (docs/mixed.md, 3): what a party would send, beside what it sends by transfers.
+#[test]
+fn boolean_triples_stay_with_transfers() {
+    for (parties, least) in [(4, 110.0), (16, 190.0), (32, 220.0), (64, 255.0)] {
+        let noise = Noise::new(parties, 16384, P16);
+        let (form, operation, refreshes) = (Form::LeanTree, Operation::Bits, false);
+        let mut steps = derive::steps(operation, form, parties);
+        steps.extend([Step::Product; 2]);
+        let course = derive::Course { noise, operation, form, steps, refreshes };
+        let all = (-8..=0).filter_map(|quarters| course.bits(f64::from(quarters) / 4.0));
+        let sum = |(drops, bottom): &(Vec<f64>, f64)| drops.iter().sum::<f64>() + bottom;
+        let (drops, bottom) = all.min_by(|x, y| sum(x).total_cmp(&sum(y))).unwrap();
+        let answer = noise.plain() + (parties as f64).log2() + 4.0;
+        let cuts: Vec<Vec<f64>> = std::iter::once(derive::cut(bottom, answer))
+            .chain(drops.iter().rev().map(|drop| derive::cut(*drop, 0.0)))
+            .collect();
+        // bits of a coefficient at each level
+        let bits = |level: usize| cuts[..=level].iter().flatten().map(|bits| bits.ceil()).sum::<f64>();
+        let top = drops.len();
+        let joins = |height: usize| (parties.div_ceil(1 << height) / 2) as f64;
+        let heights = parties.next_power_of_two().trailing_zeros() as usize;
+        let passed: f64 = (0..heights).map(|height| joins(height) * 2.0 * bits(top - height)).sum();
+        let decrypted = (parties - 1) as f64 * (bits(0) + cuts[0][0].ceil());
+        let bytes = (3.0 * passed + decrypted) / parties as f64 / 8.0;
+        let transfers = 33.0 * (parties - 1) as f64 / 8.0;
+        println!(
+            "triples of {parties}: {bytes:.0} bytes, q of {:.0}; {transfers:.0} by transfers",
+            bits(top)
+        );
+        assert!(bytes > least && (transfers < bytes || parties == 64 && transfers < bytes + 5.0));
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_a_sentence() {
     let refused = |n, plain| Parameters::derive(Operation::Bits, Form::LeanRing, n, plain).unwrap_err();

@@ -27,6 +27,10 @@ pub struct ParamsArgs {
     /// The plaintext modulus [default: 3221225473; with mpgc 65537]
     #[arg(long, value_name = "P")]
     plain_modulus: Option<u64>,
+    /// With linear: how much a combination weighs, the sum of the sizes of its multiples, a public addend
+    /// counting one [default: 1024]
+    #[arg(long, value_name = "W")]
+    weight: Option<u32>,
     /// Use the ring of tests, of dimension 1024, which protects nothing
     #[arg(long)]
     danger_insecure_parameters: bool,
@@ -40,6 +44,12 @@ enum Name {
     Lookup,
     /// Triples of numbers
     TripleArith,
+    /// Numbers that are encrypted, combined linearly, and shared again
+    Linear,
+    /// Products of shared vectors of 1,024 numbers by shared bits
+    VectorProduct,
+    /// Lookups in private tables of two vectors, each of as many numbers as a ciphertext has slots
+    VectorLookup,
     /// Garbled circuits: rows, and both ways to look up keys
     Mpgc,
 }
@@ -57,11 +67,20 @@ fn forms() -> impl TypedValueParser<Value = Form> {
 /// # Errors
 /// [`Failure`] if the options make no sense, with a sentence that says what to correct.
 pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
+    if arguments.weight.is_some() && !matches!(arguments.op, Name::Linear) {
+        return Err(Failure::usage("only linear combinations have a weight: leave --weight out"));
+    }
     let derived = params::derive(&ParamsOptions {
         purpose: match arguments.op {
             Name::Dabit => ParamsPurpose::Ciphertexts(Operation::Bits),
             Name::Lookup => ParamsPurpose::Ciphertexts(Operation::PrivateTables),
             Name::TripleArith => ParamsPurpose::Ciphertexts(Operation::Triples),
+            Name::Linear => {
+                let weight = arguments.weight.unwrap_or(params::WEIGHT);
+                ParamsPurpose::Ciphertexts(Operation::Linear { weight })
+            }
+            Name::VectorProduct => ParamsPurpose::Ciphertexts(Operation::BlockProducts),
+            Name::VectorLookup => ParamsPurpose::Ciphertexts(Operation::VectorTables),
             Name::Mpgc => ParamsPurpose::GarbledCircuits,
         },
         parties: arguments.parties,

@@ -7,9 +7,10 @@ use divisi_core::testing::{Harness, run, run_waiting};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_field::zp::P16;
 use divisi_fuzz::repetitions;
+use divisi_mixed::vectors::chains;
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::checks;
-use divisi_mpgc::lookup::ands_at_once;
+use divisi_mpgc::lookup::{ands_at_once, operation};
 use divisi_mpgc::parameters::{ROW_BYTES, SHARE_BYTES};
 use divisi_mpgc::{Garbler, GarblingCost, LookupMethod, Wiring};
 use divisi_ot::SetupConfig;
@@ -29,9 +30,20 @@ pub fn hops(n: usize) -> LookupMethod {
     hops_by(Form::LeanRing, n)
 }
 
+/// By products of vectors, in the ring of tests, where a ciphertext has one key.
+pub fn products(n: usize) -> LookupMethod {
+    hops_by(Form::LeanTree, n)
+}
+
 fn hops_by(form: Form, n: usize) -> LookupMethod {
-    let lattice = Lattice::danger_insecure(Operation::PrivateTables, form, n, P16).unwrap();
-    LookupMethod::Hops(Arc::new(Ring::new(lattice).unwrap()))
+    let lattice = Lattice::danger_insecure(operation(form), form, n, P16).unwrap();
+    LookupMethod::Ciphertexts(Arc::new(Ring::new(lattice).unwrap()))
+}
+
+/// By products of vectors, with the parameters that sessions have.
+fn products_of_real_sessions(n: usize) -> LookupMethod {
+    let lattice = Lattice::derive(operation(Form::LeanTree), Form::LeanTree, n, P16).unwrap();
+    LookupMethod::Ciphertexts(Arc::new(Ring::new(lattice).unwrap()))
 }
 
 pub fn agreed(way: &LookupMethod) -> PublicParameters {
@@ -139,8 +151,12 @@ pub fn adder(bits: usize) -> Program {
 fn lattice(way: &LookupMethod) -> Option<&Lattice> {
     match way {
         LookupMethod::Transfers => None,
-        LookupMethod::Hops(ring) => Some(ring.parameters()),
+        LookupMethod::Ciphertexts(ring) => Some(ring.parameters()),
     }
+}
+
+fn is_by_products(way: &LookupMethod) -> bool {
+    lattice(way).is_some_and(|lattice| lattice.operation() == Operation::BlockProducts)
 }
 
 /// Rounds ahead as the formula says, and at most n + log2 n + 6 while all lookups are in one chain of
@@ -156,7 +172,9 @@ fn rounds_are_few(counts: &[Counts], way: &LookupMethod, program: &Program, lane
     assert_eq!(u64::from(ahead), expected, "among {n}, {ands} ANDs");
     assert!(u64::from(ahead) <= cost.rounds, "{ahead} rounds among {n}, {ands} ANDs");
     if ands <= ands_at_once(lattice(way)) as u64 {
-        assert!(ahead <= n as u32 + n.ilog2() + 6, "{ahead} rounds among {n}");
+        // bits become numbers first; then come all chains of products that follow each other
+        let more = if is_by_products(way) { 4 + 5 * chains(ands as usize) as u32 } else { 6 };
+        assert!(ahead <= n as u32 + n.ilog2() + more, "{ahead} rounds among {n}");
     }
     assert!(online <= 3, "{online} rounds among {n}");
 }
@@ -236,9 +254,26 @@ fn adders_and_random_circuits_among_six_to_ten() {
 #[ignore = "two minutes in a release build"]
 fn an_adder_by_hops_among_sixty_four() {
     let start = std::time::Instant::now();
-    let lattice = Lattice::derive(Operation::PrivateTables, Form::LeanTree, 64, P16).unwrap();
-    let way = LookupMethod::Hops(Arc::new(Ring::new(lattice).unwrap()));
-    few(64, &way, &adder(64), 1, 64);
+    few(64, &products_of_real_sessions(64), &adder(64), 1, 64);
+    println!("{:.1} s", start.elapsed().as_secs_f64());
+}
+
+/// In rings that sessions have, with several keys in a ciphertext: as many ANDs as do not fill the last one.
+#[test]
+fn keys_by_products_of_real_sessions() {
+    for &n in repetitions(&[3][..], &[2, 3, 10]) {
+        let way = products_of_real_sessions(n);
+        few(n, &way, &adder(11), 1, n as u64);
+        cost_by(n, &way, &adder(11));
+    }
+}
+
+/// The same among 32 in one process.
+#[test]
+#[ignore = "a minute in a release build"]
+fn keys_by_products_among_thirty_two() {
+    let start = std::time::Instant::now();
+    few(32, &products_of_real_sessions(32), &adder(64), 1, 32);
     println!("{:.1} s", start.elapsed().as_secs_f64());
 }
 
@@ -299,17 +334,20 @@ fn cost_of_garbling() {
 
 /// The formula by which the way of lookup is chosen gives the same costs as the meter.
 fn cost_is_that_of_the_meter(n: usize, form: Option<Form>, program: &Program) {
-    let way = form.map_or(LookupMethod::Transfers, |form| hops_by(form, n));
-    let by = lattice(&way);
+    cost_by(n, &form.map_or(LookupMethod::Transfers, |form| hops_by(form, n)), program);
+}
+
+fn cost_by(n: usize, way: &LookupMethod, program: &Program) {
+    let by = lattice(way);
     let wiring = Wiring::new(program);
     let size = [wiring.gates() as u64, wiring.ands() as u64];
     let cost = GarblingCost::of(n, size, SetupConfig::default(), by);
-    let counts = agrees(n, &way, program, 1, 5);
+    let counts = agrees(n, way, program, 1, 5);
     let made = counts.iter().map(|counts| &counts.phases["preprocessing"]);
     assert_eq!(made.clone().map(|made| made.bits).sum::<u64>(), cost.bits(), "{n} by {}", way.name());
     // rows are everybody's but the first one's
     let most = made.map(|made| made.bits / 8).max().unwrap();
-    assert!(most >= cost.row_bytes() && (form.is_some() || most == cost.bytes()), "{n}");
+    assert!(most >= cost.row_bytes() && (by.is_some() || most == cost.bytes()), "{n}");
 }
 
 /// Among parties whose messages take so long that nothing else counts (by a clock that is skipped ahead while
@@ -371,5 +409,5 @@ fn what_does_not_fit_is_refused() {
         }));
     }
     let other = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap();
-    refused(parties(2, &LookupMethod::Hops(Arc::new(Ring::new(other).unwrap())), |_| Ok(())));
+    refused(parties(2, &LookupMethod::Ciphertexts(Arc::new(Ring::new(other).unwrap())), |_| Ok(())));
 }

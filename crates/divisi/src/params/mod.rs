@@ -12,6 +12,9 @@ use divisi_program::adapter::lattice_json;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+/// The weight of linear combinations, if none is given: sums of 1,024 ciphertexts.
+pub const WEIGHT: u32 = 1024;
+
 /// What parameters are for.
 #[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +76,7 @@ fn json_of(made: &Parameters) -> Value {
         "schema": 1,
         "op": report.op,
         "form": report.form,
+        "weight": report.weight,
         "security": "semi-honest",
         "parties": report.parties,
         "plain_modulus": report.plain_modulus,
@@ -110,6 +114,12 @@ fn text_of(made: &Parameters) -> String {
     }
     if let Some(hardness) = report.hardness {
         let _ = write!(text, "\nthe lattice, by the primal attack: {}", bits_of(&hardness));
+    }
+    if let Some(weight) = report.weight {
+        let _ = write!(
+            text,
+            "\ncombinations weigh at most {weight}: a ciphertext and an addend 1, a multiple as many times as much"
+        );
     }
     text.push_str("\n\nstep                  log2 q   noise   bound\n");
     for level in &report.levels {

@@ -14,6 +14,7 @@ const OPENINGS: &[(&str, &str)] = &[
     ("divisi_bgv::keys/relinearise.1.down", "the relinearisation key's sums of round 1, which all get"),
     ("divisi_bgv::keys/relinearise.2.down", "the relinearisation key"),
     ("divisi_bgv::shares/a2e.reduced", "whether a party's own shares are below p, as they always are"),
+    ("divisi_bgv::blocks/blocks.reduced", "whether a party's own shares are below p, as they always are"),
     ("divisi_mixed::open/open.gather", "u = x + r of B2A and of lookups, under an r that is used once [G7]"),
     ("divisi_mixed::gmw/output", "outputs, to their receivers [G11]"),
     ("divisi_mixed::gmw/products", "d = x + a and e = y + b, under a triple that is used once [G7]"),
@@ -30,6 +31,11 @@ const OPENINGS: &[(&str, &str)] = &[
 
 /// Steps whose messages hide what they are made of, are digests of it, or hand on what was opened before.
 const CLOSED: &[&str] = &[
+    "divisi_bgv::blocks/blocks.add",
+    "divisi_bgv::blocks/blocks.answer",
+    "divisi_bgv::blocks/blocks.ask",
+    "divisi_bgv::blocks/vectors.gather",
+    "divisi_bgv::blocks/vectors.tell",
     "divisi_bgv::keys/compare",
     "divisi_bgv::keys/public.up",
     "divisi_bgv::keys/relinearise.1.up",
@@ -43,6 +49,7 @@ const CLOSED: &[&str] = &[
     "divisi_mixed::open/open.tell",
     "divisi_mixed::private/gather",
     "divisi_mixed::tree/join",
+    "divisi_mixed::vectors/vectors.pass",
 ];
 
 /// The list of divisi-mixed, with divisi-bgv and divisi-ot beneath it.
@@ -57,6 +64,8 @@ pub fn differences(work: MixingWork, ran: &Ran<'_>) -> Vec<String> {
     // each party makes one batch of Boolean triples, whose payloads are single bits and have no width that is
     // looked at; all other products of transfers do
     let batches = if matches!(work, MixingWork::Numbers | MixingWork::Circuit) { n } else { 0 };
+    // a message has one vector here
+    let vectors = sent("divisi_bgv::blocks/vectors.gather");
     let (gathered, told) = (sent("divisi_mixed::num/open.gather"), sent("divisi_mixed::num/open.tell"));
     let own = [
         ("divisi_ot::correlate/payload", ran.checks(checks::G14).saturating_sub(batches)),
@@ -66,7 +75,8 @@ pub fn differences(work: MixingWork, ran: &Ran<'_>) -> Vec<String> {
         ("divisi_bgv::keys/relinearise.1.down", 2 * sent("divisi_bgv::keys/relinearise.1.down") / others),
         ("divisi_bgv::keys/relinearise.2.down", sent("divisi_bgv::keys/relinearise.2.down") / others),
         // declared at every party; all parties but one send their shares
-        ("divisi_bgv::shares/a2e.reduced", n * sent("divisi_bgv::shares/a2e.give") / others),
+        ("divisi_bgv::shares/a2e.reduced", n * (sent("divisi_bgv::shares/a2e.give") + vectors) / others),
+        ("divisi_bgv::blocks/blocks.reduced", n * vectors / others),
         // each other party sends its share to one party, or a part of it to each
         ("divisi_mixed::open/open.gather", sent("divisi_mixed::open/open.gather") / others),
         ("divisi_mixed::num/open.gather", gathered / others),

@@ -3,14 +3,17 @@
 
 use super::{Agreed, Ended, hide};
 use crate::noise::mix;
+use divisi_bgv::parameters::{BLOCK, FACTORS};
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_circuit::{Build, BuildBit, Gates, Program, plain};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Convert, Counts, Misuse, PartyId, ProgramRun, Session, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::bits::RandomBits;
+use divisi_mixed::encrypted::{a2e, e2a};
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::private::Masked;
+use divisi_mixed::vectors::{MaskedVectors, times_numbers};
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
 
@@ -188,6 +191,63 @@ pub(super) fn shares(mut session: Session, agreed: &Agreed) -> Result<(Ended, Co
     let x = x.map(|x| x.switch(ring, 0));
     let found = keys.to_shares(&mut session, &mut sampler, holder, x.as_ref(), factor)?;
     Ok((Ended { shares: pairs(&found, &slots), ..Ended::default() }, session.meter().read()))
+}
+
+/// A2E to the first party, 3 x - y + 5, and E2A.
+pub(super) fn combined(mut session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
+    let p = agreed.plain;
+    let ring = agreed.ring(&session)?;
+    let keys = Keys::generate(&mut session, ring)?;
+    let (mut sampler, holder) = (Sampler::new(&session), first(&session)?);
+    let [left, right] = [1, 2].map(|which| numbers_of(p, which, LANES));
+    let [x, y] = [(1, &left), (2, &right)].map(|(which, x)| shared(&session, p, which, x));
+    let mut x = a2e(&mut session, &keys, &mut sampler, holder, &x)?;
+    let y = a2e(&mut session, &keys, &mut sampler, holder, &y)?;
+    x.scale(&session, &keys, 3)?;
+    x.subtract(&session, &keys, &y)?;
+    x.add_public(&session, &keys, &[5; LANES])?;
+    let found = e2a(&mut session, &keys, &mut sampler, &x)?;
+    let of = |(x, y): (&u64, &u64)| p.add(p.sub(p.mul(3, *x), *y), 5);
+    let expected: Vec<u64> = left.iter().zip(&right).map(of).collect();
+    let shares = pairs(found.shares(), &expected);
+    Ok((Ended { shares, ..Ended::default() }, session.meter().read()))
+}
+
+/// A vector times four numbers.
+pub(super) fn products(mut session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
+    let p = agreed.plain;
+    let ring = agreed.ring(&session)?;
+    let keys = Keys::generate(&mut session, ring)?;
+    let mut sampler = Sampler::new(&session);
+    let (factors, vector) = (numbers_of(p, 1, FACTORS), numbers_of(p, 2, BLOCK));
+    let (numbers, own) = (shared(&session, p, 1, &factors), shares_of(&session, p, 2, &vector));
+    let of = |_: usize, out: &mut [u64]| out.copy_from_slice(&own);
+    let found = times_numbers(&mut session, &keys, &mut sampler, &numbers, of)?;
+    let found: Vec<u64> = found.iter().flat_map(|part| part.iter().map(|x| u64::from(*x))).collect();
+    let expected = factors.iter().flat_map(|factor| vector.iter().map(|x| p.mul(*x, *factor)));
+    let shares = pairs(&found, &expected.collect::<Vec<_>>());
+    Ok((Ended { shares, ..Ended::default() }, session.meter().read()))
+}
+
+/// A lookup in each of as many tables of two numbers as a word has bits.
+pub(super) fn vectors(mut session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
+    let p = agreed.plain;
+    let ring = agreed.ring(&session)?;
+    let keys = Keys::generate(&mut session, ring)?;
+    let mut sampler = Sampler::new(&session);
+    let entries = [1, 2].map(|which| numbers_of(p, which, LANES));
+    let own = [0, 1].map(|j: usize| shares_of(&session, p, j as u64 + 1, &entries[j]));
+    let table = |i: usize| [0, 1].map(|j: usize| Num::new(WipedVec::from(&own[j][i..i + 1])));
+    let tables: Vec<[Num; 2]> = (0..LANES).map(table).collect();
+    let masked = MaskedVectors::new(&mut session, &keys, &mut sampler, &tables)?;
+    let of = |party: usize| value(100 + party as u64, 0);
+    let mut word = of(session.me().index());
+    hide(std::slice::from_mut(&mut word));
+    let found = masked.look_up(&mut session, &GmwBit::new(LANES, &[word]))?;
+    let found = num::open(&mut session, p, &Num::join(&found.iter().collect::<Vec<_>>()))?;
+    let index = (0..session.parties()).fold(0, |index, party| index ^ of(party));
+    let expected: Vec<u64> = (0..LANES).map(|i| entries[(index >> i & 1) as usize][i]).collect();
+    Ok((Ended { learned: pairs(&found, &expected), ..Ended::default() }, session.meter().read()))
 }
 
 /// Products of two levels, of bits of the first two parties.

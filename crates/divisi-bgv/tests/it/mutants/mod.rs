@@ -1,6 +1,7 @@
 //! A mutant for each check of this crate: with the check in place a named attack is stopped, without it the
 //! same attack succeeds.
 
+mod combined;
 mod noise;
 mod refresh;
 
@@ -12,6 +13,7 @@ use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode, wire};
 use divisi_core::testing::{Harness, MessageDirection, failed_check};
 use divisi_core::{Abort, Check, PublicParameters as Agreed, Session};
 use divisi_field::zp::P32;
+use noise::differ;
 use std::sync::Arc;
 
 fn harness(ring: &Ring, without: Option<Check>) -> Harness {
@@ -203,6 +205,11 @@ fn difference_of_messages(without: Option<Check>) -> bool {
 divisi_core::mutants! {
     lean_hops_hide_their_signs: G1, "adds noise to the first component only", second_component_of_lean_hops;
     paper_hops_hide_their_signs: G1, "adds noise to the first component only", second_component_of_paper_hops;
+    products_hide_their_factors: G1, "adds noise to the first component only", combined::second_component_of_products;
+    exchanges_hide_their_signs: G1, "adds noise to the first component only", combined::second_component_of_exchanges;
+    floods_cover_combinations: G2, "takes any width", combined::flood_of_a_summand;
+    noise_of_combinations_tells_nothing: G4, "sends its partial decryption as it is", combined::noise_of_combinations;
+    floods_of_combinations_hide_noise: G2, "floods as widely as an error", combined::noise_of_combinations;
     narrow_floods_are_refused: G2, "takes any width", narrow_flood;
     floods_are_wide: G2, "floods as widely as an error", key_in_an_answer;
     answers_are_flooded: G4, "sends its partial decryption as it is", key_in_an_answer;

@@ -67,7 +67,7 @@ fn noise_of(answer: Answer, random: bool, count: u64, without: Option<Check>) ->
 
 /// Whether two mean squares of this many coefficients differ by six deviations. The variance of the square of
 /// a Gaussian is twice the square of its mean.
-fn differ(what: &str, [zeros, random]: [f64; 2], count: u64) -> bool {
+pub fn differ(what: &str, [zeros, random]: [f64; 2], count: u64) -> bool {
     let deviation = (4.0 / (1024 * count) as f64).sqrt();
     println!("{what}, {count}: {:.4} bits, deviation {deviation:.1e}", (random / zeros).log2() / 2.0);
     (random / zeros - 1.0).abs() > 6.0 * deviation

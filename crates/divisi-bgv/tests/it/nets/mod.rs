@@ -11,6 +11,7 @@ use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
 use divisi_core::testing::party;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PublicParameters, Session};
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ fn shapes() -> Vec<NetShape> {
         of("products of shares", Operation::Triples, Form::LeanTree, triples),
         of("refreshes", Operation::PrivateTables, Form::LeanRing, refreshes),
         of("refreshes in the paper's form", Operation::PrivateTables, Form::Paper, refreshes),
+        of("products of vectors", Operation::BlockProducts, Form::LeanTree, vectors),
     ]
 }
 
@@ -55,6 +57,21 @@ fn triples(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abor
     Ok(())
 }
 
+/// Shared vectors times shared numbers, twice, with other roles and sizes.
+fn vectors(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abort> {
+    let keys = Keys::generate(&mut session, ring)?;
+    let mut sampler = Sampler::new(&session);
+    let (n, p) = (ring.dimension(), ring.parameters().plain());
+    let me = session.me().index() as u64 + seed;
+    for (adder, holder, products) in [(party(1), party(3), 2), (party(2), party(2), 1)] {
+        let shares = [0, 9].map(|more| WipedVec::from(&*elements(me + more, p, n)));
+        let x = keys.from_shares_to_all(&mut session, &mut sampler, adder, &shares[..products])?;
+        let factors = [1, 2].map(|more| vec![WipedVec::from(&*elements(me + more, p, 1))]);
+        keys.times_shares(&mut session, &mut sampler, holder, &x, &factors[..products])?;
+    }
+    Ok(())
+}
+
 /// Every party in turn has a ciphertext refreshed, and opened to shares.
 fn refreshes(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abort> {
     let keys = Keys::generate(&mut session, ring)?;
@@ -74,6 +91,7 @@ fn refreshes(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Ab
 
 /// Steps with which nothing is sent.
 const SILENT: &[(&str, &str)] = &[
+    ("divisi_bgv::exchange/exchange", "names what an exchange refuses, which is local"),
     ("divisi_bgv::hop/hop", "names what a hop refuses, which is local"),
     ("divisi_bgv::keys/parameters", "names what is refused before keys are made"),
 ];

@@ -1,6 +1,7 @@
 //! Keys and ciphertexts have the noise that they should: every bound on noise is above all measured values,
 //! and at most 6 bits above the largest of them.
 
+mod combined;
 mod steps;
 
 use crate::tools::*;

@@ -259,6 +259,7 @@ fn answers_keep_their_bound() {
         answers(&small(Operation::Bits, Form::LeanRing, n), 6);
         answers(&small(Operation::PrivateTables, Form::Paper, n), 4);
         answers(&small(Operation::Conversions, Form::LeanTree, n), 4);
+        answers(&small(Operation::VectorTables, Form::LeanTree, n), 4);
     }
     answers(&small_of(Operation::Bits, Form::LeanTree, 4, P16), 4);
     answers(&secure(Operation::Bits, Form::LeanRing, 2), 2);

@@ -141,6 +141,7 @@ divisi_core::mutants! {
     random_bits_serve_once: G7, "leaves in the stock what it hands out", difference_of_conversions;
     triples_serve_once: G7, "leaves in the stock what it hands out", difference_of_products;
     masked_tables_serve_once: G7, "masks all tables alike", tables::difference_of_indices;
+    masked_vectors_serve_once: G7, "masks all tables alike", tables::difference_of_indices_of_vectors;
     outputs_go_to_their_receivers: G11, "tells everybody", output_of_another;
     numbers_go_to_their_receivers: G11, "tells everybody", number_of_another;
 }

@@ -13,9 +13,12 @@ use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, Session};
 use divisi_field::zp::P32;
+use divisi_mixed::cot::numbers_of_bits;
+use divisi_mixed::encrypted::{a2e, e2a};
 use divisi_mixed::private::Masked;
+use divisi_mixed::vectors::{MaskedVectors, times_numbers};
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
-use divisi_ot::SetupConfig;
+use divisi_ot::{Setup, SetupConfig};
 use std::sync::Arc;
 
 /// Chooses what default tests change.
@@ -59,7 +62,81 @@ fn shapes() -> Vec<NetShape> {
         let run = move |session: Session, seed, out: &mut ShapeOutcome| private(session, seed, out, &ring);
         all.push(NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).agreeing(agreed));
     }
+    let more: [(&'static str, Operation, Run); 3] = [
+        ("encrypted numbers", Operation::Linear { weight: 16 }, encrypted),
+        ("products of vectors", Operation::BlockProducts, products),
+        ("tables of vectors", Operation::VectorTables, tables),
+    ];
+    for (name, operation, run) in more {
+        let ring = small(operation, (Form::LeanTree, WHOLE));
+        let agreed = ring.parameters().describe(agreed());
+        let run = move |session: Session, seed, out: &mut ShapeOutcome| run(session, seed, out, &ring);
+        all.push(NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).agreeing(agreed));
+    }
     all
+}
+
+type Run = fn(Session, u64, &mut ShapeOutcome, &Arc<Ring>) -> Result<(), Abort>;
+
+/// Numbers encrypted at each party, combined and shared again, unevenly.
+fn encrypted(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<Ring>) -> Result<(), Abort> {
+    let keys = Keys::generate(&mut session, ring)?;
+    let mut sampler = Sampler::new(&session);
+    let me = session.me().index();
+    for (holder, lanes) in PartyId::all(PARTIES).zip([5, 9, 1]) {
+        let of = |more: u64| {
+            let shares: Vec<u64> =
+                (0..lanes).map(|i| share(PARTIES, me, i, i as u64 + more + seed, P32)).collect();
+            Num::new(WipedVec::from(&*shares))
+        };
+        let mut x = a2e(&mut session, &keys, &mut sampler, holder, &of(1))?;
+        let y = a2e(&mut session, &keys, &mut sampler, holder, &of(2))?;
+        x.scale(&session, &keys, 3)?;
+        x.subtract(&session, &keys, &y)?;
+        x.add_public(&session, &keys, &vec![5; lanes])?;
+        let shares = e2a(&mut session, &keys, &mut sampler, &x)?;
+        let opened = num::open(&mut session, ring.plain(), &shares)?;
+        out.put("combined", opened.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+    }
+    Ok(())
+}
+
+/// Products of vectors with numbers that are made of bits, in two calls.
+fn products(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<Ring>) -> Result<(), Abort> {
+    let mut setup = Setup::new(&mut session, SetupConfig::default())?;
+    let keys = Keys::generate(&mut session, ring)?;
+    let mut sampler = Sampler::new(&session);
+    let me = session.me().index();
+    for vectors in [2, 1] {
+        let bits = (0..4 * vectors).map(|i| share(PARTIES, me, i, (i as u64 + seed) & 1, 2));
+        let numbers = numbers_of_bits(&mut session, &mut setup, ring.plain(), &GmwBit::of(bits))?;
+        let vector = |v: usize, out: &mut [u64]| {
+            out.iter_mut().enumerate().for_each(|(i, out)| *out = (v + i + me) as u64);
+        };
+        let products = times_numbers(&mut session, &keys, &mut sampler, &numbers, vector)?;
+        out.put("vectors", vec![products.len() as u8]);
+    }
+    Ok(())
+}
+
+/// A table of two vectors, and one of other vectors: a batch in each call, which takes no strand of its own.
+fn tables(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<Ring>) -> Result<(), Abort> {
+    let keys = Keys::generate(&mut session, ring)?;
+    let mut sampler = Sampler::new(&session);
+    let me = session.me().index();
+    for (call, length) in [2, 1].into_iter().enumerate() {
+        let entry = |v: usize| {
+            let shares: Vec<u64> =
+                (0..length).map(|i| share(PARTIES, me, 2 * i + v, (i + v) as u64 + seed, P32)).collect();
+            Num::new(WipedVec::from(&*shares))
+        };
+        let masked = MaskedVectors::new(&mut session, &keys, &mut sampler, &[[entry(0), entry(1)]])?;
+        let x = GmwBit::of([share(PARTIES, me, call, call as u64 & 1, 2)].into_iter());
+        let found = masked.look_up(&mut session, &x)?;
+        let opened = num::open(&mut session, ring.plain(), &Num::join(&found.iter().collect::<Vec<_>>()))?;
+        out.put("entries", opened.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
+    }
+    Ok(())
 }
 
 /// Set-up, and twice, unevenly: a circuit, conversions both ways, lookups in public and private tables,
@@ -121,6 +198,9 @@ fn private(mut session: Session, _: u64, out: &mut ShapeOutcome, ring: &Arc<Ring
 
 /// Steps with which nothing is sent.
 const SILENT: &[(&str, &str)] = &[
+    ("divisi_mixed::encrypted/encrypted.a2e", "names what an A2E refuses, which is local"),
+    ("divisi_mixed::encrypted/encrypted.combine", "names what combinations refuse, which are made locally"),
+    ("divisi_mixed::encrypted/encrypted.e2a", "names what an E2A refuses, which is local"),
     ("divisi_mixed::arithmetic/triple", "names what a product of ciphertexts refuses, which is local"),
     ("divisi_mixed::private/mask", "names what masked tables refuse, which are made locally"),
 ];

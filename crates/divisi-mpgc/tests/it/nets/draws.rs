@@ -1,6 +1,6 @@
 //! The census of what linear garbling draws.
 
-use crate::circuits::{agreed, hops};
+use crate::circuits::{agreed, hops, products};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
 use divisi_core::{Abort, PartyId, Session};
@@ -58,6 +58,13 @@ fn everything_is_drawn_for_one_purpose_and_used() {
                 parameters: agreed(&hops(2)),
                 runs: 1,
                 play: |session| play(session, hops(2)),
+            },
+            DrawShape {
+                name: "products",
+                parties: 2,
+                parameters: agreed(&products(2)),
+                runs: 1,
+                play: |session| play(session, products(2)),
             },
         ],
         again: vec![

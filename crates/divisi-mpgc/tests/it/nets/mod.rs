@@ -6,7 +6,7 @@ mod draws;
 mod worlds;
 
 use divisi_bgv::Ring;
-use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
+use divisi_bgv::parameters::{Form, Parameters as Lattice};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
@@ -14,6 +14,7 @@ use divisi_core::testing::party;
 use divisi_core::{Abort, PublicParameters, Session};
 use divisi_field::zp::P16;
 use divisi_mixed::{Gmw, GmwBit};
+use divisi_mpgc::lookup::operation;
 use divisi_mpgc::{Garbler, LookupMethod, Wiring};
 use divisi_ot::SetupConfig;
 use std::sync::Arc;
@@ -28,14 +29,21 @@ const PARTIES: usize = 3;
 const LIMIT: Duration = Duration::from_secs(4);
 
 fn shapes() -> Vec<NetShape> {
-    let lattice = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, PARTIES, P16).unwrap();
-    let agreed = lattice.describe(PublicParameters::new("hops"));
-    let ring = Arc::new(Ring::new(lattice).unwrap());
+    let by = |form| {
+        let lattice = Lattice::danger_insecure(operation(form), form, PARTIES, P16).unwrap();
+        let agreed = lattice.describe(PublicParameters::new("ciphertexts"));
+        (LookupMethod::Ciphertexts(Arc::new(Ring::new(lattice).unwrap())), agreed)
+    };
+    let [(hops, agreed_hops), (products, agreed_products)] = [Form::LeanRing, Form::LeanTree].map(by);
     let of = |name, way: LookupMethod| {
         let run = move |session: Session, seed, out: &mut ShapeOutcome| whole(session, seed, out, &way);
         NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).waiting(LIMIT)
     };
-    vec![of("transfers", LookupMethod::Transfers), of("hops", LookupMethod::Hops(ring)).agreeing(agreed)]
+    vec![
+        of("transfers", LookupMethod::Transfers),
+        of("hops", hops).agreeing(agreed_hops),
+        of("products", products).agreeing(agreed_products),
+    ]
 }
 
 fn program() -> Program {

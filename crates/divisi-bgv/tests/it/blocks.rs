@@ -1,0 +1,141 @@
+//! Products of shared vectors with shared numbers, tables of vectors, and what they refuse.
+
+use crate::tools::*;
+use divisi_bgv::checks;
+use divisi_bgv::parameters::{BLOCK, FACTORS, Form, Operation, Parameters};
+use divisi_bgv::{Ciphertext, Keys, Ring, Sampler};
+use divisi_core::wipe::WipedVec;
+use divisi_core::{Abort, Session};
+use divisi_field::zp::P16;
+use std::sync::Arc;
+
+fn secure_of(n: usize) -> Arc<Ring> {
+    let p = Parameters::derive(Operation::BlockProducts, Form::LeanTree, n, P16).unwrap();
+    Arc::new(Ring::new(p).unwrap())
+}
+
+/// Two ciphertexts, with two products and one.
+fn products(ring: &Arc<Ring>) {
+    let (n, blocks, p) = (ring.dimension(), ring.parameters().blocks(), ring.parameters().plain());
+    let parties = ring.parameters().parties();
+    let share = |me: usize, at: u64| elements(me as u64 + 10 * at, p, n);
+    // the factors of three products: numbers that the first party knows, and zeros
+    let factor = |me: usize, at: u64| elements(me as u64 + 1000 * (at + 1), p, blocks);
+    let ends = all(ring, |session, keys, sampler| {
+        let me = session.me().index();
+        let given = [0, 1].map(|at| WipedVec::from(&*share(me, at)));
+        let x = keys.from_shares_to_all(session, sampler, party(parties - 1), &given)?;
+        let [first, second, third] = [0, 1, 2].map(|at| WipedVec::from(&*factor(me, at)));
+        let factors = [vec![first, second], vec![third]];
+        let out = keys.times_shares(session, sampler, party(0), &x, &factors)?;
+        let counts = session.meter().read();
+        assert_eq!(keys.decryptions(), if me == 0 { 0 } else { 3 });
+        assert_eq!([checks::G1, checks::G13].map(|check| counts.checks[&check]), [1, 2]);
+        Ok(out)
+    });
+    for (product, vector) in [(0, 0), (1, 0), (2, 1)] {
+        let d = open(p, (0..parties).map(|me| share(me, vector)));
+        let e = open(p, (0..parties).map(|me| factor(me, product as u64)));
+        let found = open(p, ends.iter().map(|shares| &shares[product][..]));
+        assert!((0..n).all(|i| found[i] == ring.plain().mul(d[i], e[i / BLOCK])), "{parties} {product}");
+        // the shares of all parties are uniform
+        for end in &ends {
+            let low = end[product].iter().filter(|x| **x < p / 2).count() as f64;
+            assert!((low - n as f64 / 2.0).abs() < 6.0 * (n as f64).sqrt() / 2.0);
+        }
+    }
+}
+
+#[test]
+fn products_with_shares_are_right() {
+    [2, 3, 8].into_iter().for_each(|n| products(&small_of(Operation::BlockProducts, Form::LeanTree, n, P16)));
+    products(&small(Operation::BlockProducts, Form::LeanTree, 3));
+    products(&secure_of(3));
+}
+
+/// The sizes and bytes that the documentation has: keys of garbling, and tables of vectors.
+#[test]
+fn sizes_of_vectors() {
+    let of = |operation, n| Parameters::derive(operation, Form::LeanTree, n, P16).unwrap();
+    for (n, bits, bytes) in [(3, 108.0, 23.0), (10, 110.0, 31.0), (32, 112.0, 35.0), (128, 116.0, 37.0)] {
+        let p = of(Operation::BlockProducts, n);
+        println!(
+            "products {n}: N = {}, q of {:.1} bits, {:.1} bytes, first prime {:.1}",
+            p.dimension(),
+            p.log2_q(),
+            p.report().bytes_per_item,
+            (p.chain()[0] as f64).log2()
+        );
+        assert!(p.log2_q() <= bits && p.report().bytes_per_item <= bytes && p.dimension() <= 8192);
+        assert!(p.special().is_none() && p.report().rounds == 5 && p.blocks() >= FACTORS);
+    }
+    for (n, bits, dimension) in [(3, 88.0, 4096), (16, 94.0, 4096), (128, 99.0, 4096)] {
+        let p = of(Operation::VectorTables, n);
+        println!("tables {n}: N = {}, q of {:.1} bits", p.dimension(), p.log2_q());
+        assert!(p.log2_q() <= bits && p.dimension() == dimension && p.special().is_none());
+    }
+}
+
+/// Every product adds an encryption of zero of its own \[G1\]: products with zeros, of one ciphertext, have
+/// no word in common; nor do exchanges that change nothing.
+#[test]
+fn every_product_adds_a_zero_of_its_own() {
+    let distinct = |ring: &Ring, made: &[Ciphertext]| {
+        let components: Vec<&[u64]> = made.iter().flat_map(|x| x.components().map(|c| c.words())).collect();
+        assert!(components.len() > 6 && components[0].len() >= ring.dimension());
+        for (i, x) in components.iter().enumerate() {
+            for y in &components[..i] {
+                assert!(x.iter().zip(*y).filter(|(x, y)| x == y).count() < 4, "{i}");
+            }
+        }
+    };
+    let ring = small_of(Operation::BlockProducts, Form::LeanTree, 2, P16);
+    let made = all(&ring, |session, keys, sampler| {
+        let share = WipedVec::zeros(ring.dimension());
+        let x = keys.from_shares_to_all(session, sampler, party(0), &[share])?.remove(0);
+        let zeros = WipedVec::zeros(ring.parameters().blocks());
+        Ok([(); 3].map(|()| keys.product_with_shares(sampler, &x, &zeros)))
+    });
+    distinct(&ring, &made.concat());
+    let ring = small_of(Operation::VectorTables, Form::LeanTree, 2, P16);
+    let made = all(&ring, |session, keys, sampler| {
+        let mut all = Vec::new();
+        for _ in 0..3 {
+            all.push(keys.keep_or_exchange(session, sampler, zero(&ring, 0), 0)?);
+        }
+        Ok(all)
+    });
+    distinct(&ring, &made.concat());
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    type Call<'a> = &'a (dyn Fn(&mut Session, &Keys, &mut Sampler) -> Result<(), Abort> + Sync);
+    let ring = small_of(Operation::BlockProducts, Form::LeanTree, 2, P16);
+    let (n, top) = (ring.dimension(), ring.parameters().top());
+    let misuse = |f: Call<'_>| refused(with_keys(&ring, f));
+    let times =
+        |session: &mut Session, keys: &Keys, sampler: &mut Sampler, x: Ciphertext, factors: &[u64]| {
+            let factors = [vec![WipedVec::from(factors)]];
+            keys.times_shares(session, sampler, party(0), &[x], &factors).map(drop)
+        };
+    for factors in [&[][..], &[1, 1], &[P16], &[u64::MAX]] {
+        misuse(&|session, keys, sampler| times(session, keys, sampler, zero(&ring, top), factors));
+    }
+    misuse(&|session, keys, sampler| times(session, keys, sampler, zero(&ring, 0), &[1]));
+    // an encryption under the public key has more noise than one of shares
+    misuse(&|session, keys, sampler| {
+        let x = keys.encrypt(sampler, top, None);
+        times(session, keys, sampler, x, &[1])
+    });
+    misuse(&|session, keys, sampler| {
+        keys.times_shares(session, sampler, party(0), &[zero(&ring, top)], &[]).map(drop)
+    });
+    misuse(&|session, keys, sampler| {
+        let short = WipedVec::zeros(n - 1);
+        keys.from_shares_to_all(session, sampler, party(0), &[short]).map(drop)
+    });
+    misuse(&|session, keys, sampler| keys.keep_or_exchange(session, sampler, zero(&ring, 0), 0).map(drop));
+    let other = small_of(Operation::VectorTables, Form::LeanTree, 2, P16);
+    refused(with_keys(&other, |session, keys, sampler| times(session, keys, sampler, zero(&other, 0), &[1])));
+}

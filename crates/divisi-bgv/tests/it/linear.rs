@@ -1,0 +1,161 @@
+//! Linear combinations of ciphertexts: the right sums, and the refusal of what weighs too much.
+
+use crate::tools::*;
+use divisi_bgv::parameters::{Form, MOST_WEIGHT, Operation, ParameterError, Parameters};
+use divisi_bgv::{Ciphertext, Keys, Ring, Sampler};
+use divisi_core::{Abort, Misuse, Session};
+use divisi_field::zp::P32;
+use std::sync::Arc;
+
+const WEIGHT: Operation = Operation::Linear { weight: 1024 };
+
+fn is_too_heavy<R>(end: &Result<R, Abort>) -> bool {
+    matches!(end, Err(Abort::Misuse { what: Misuse::NoiseTooHigh, .. }))
+}
+
+/// An encryption of the parties' shares, at the first party.
+fn given(
+    ring: &Ring,
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    seed: u64,
+) -> Result<Option<Ciphertext>, Abort> {
+    let share = elements(seed + session.me().index() as u64, ring.parameters().plain(), ring.dimension());
+    keys.from_shares(session, sampler, party(0), &share)
+}
+
+/// What `combine` makes of two encryptions of shares, as the parties' shares say after E2A, is what
+/// `expected` makes of the numbers.
+fn combined(
+    ring: &Arc<Ring>,
+    combine: impl Fn(&Session, &mut Ciphertext, &Ciphertext) -> Result<(), Abort> + Sync,
+    expected: impl Fn(u64, u64) -> u64,
+) {
+    let (n, p) = (ring.parameters().parties(), ring.parameters().plain());
+    let ends = all(ring, |session, keys, sampler| {
+        let (x, y) = (given(ring, session, keys, sampler, 0)?, given(ring, session, keys, sampler, 50)?);
+        let mut sum = None;
+        if let (Some(mut x), Some(y)) = (x, y) {
+            combine(session, &mut x, &y)?;
+            sum = Some(x);
+        }
+        Ok(keys.to_shares(session, sampler, party(0), sum.as_ref(), 1)?.to_vec())
+    });
+    let of = |seed: u64| open(p, (0..n as u64).map(|me| elements(seed + me, p, ring.dimension())));
+    let numbers: Vec<u64> = of(0).into_iter().zip(of(50)).map(|(x, y)| expected(x, y)).collect();
+    assert!(open(p, ends) == numbers);
+}
+
+#[test]
+fn combinations_are_right() {
+    let ring = small(WEIGHT, Form::LeanTree, 3);
+    let p = ring.plain();
+    let addends = elements(77, P32, ring.dimension());
+    combined(&ring, |session, x, y| x.add(&ring, session, PASS, y), |x, y| p.add(x, y));
+    combined(&ring, |session, x, y| x.subtract(&ring, session, PASS, y), |x, y| p.sub(x, y));
+    combined(&ring, |session, x, _| x.scale(&ring, session, PASS, 0), |_, _| 0);
+    combined(&ring, |session, x, _| x.scale(&ring, session, PASS, -1024), |x, _| p.neg(p.mul(1024, x)));
+    let five = vec![5; ring.dimension()];
+    let affine = |session: &Session, x: &mut Ciphertext, y: &Ciphertext| {
+        x.scale(&ring, session, PASS, 3)?;
+        x.add_public(&ring, session, PASS, &five)?;
+        let mut y = y.clone();
+        y.add_public(&ring, session, PASS, &addends)?;
+        y.subtract(&ring, session, PASS, &x.clone())?;
+        *x = y;
+        Ok::<_, Abort>(())
+    };
+    // y + a - (3 x + 5), at the slots where a is 0, 1 and p - 1
+    let (n, plain) = (ring.parameters().parties(), ring.parameters().plain());
+    let ends = all(&ring, |session, keys, sampler| {
+        let (x, y) = (given(&ring, session, keys, sampler, 0)?, given(&ring, session, keys, sampler, 50)?);
+        let mut sum = None;
+        if let (Some(mut x), Some(y)) = (x, y) {
+            affine(session, &mut x, &y)?;
+            sum = Some(x);
+        }
+        Ok(keys.to_shares(session, sampler, party(0), sum.as_ref(), 1)?.to_vec())
+    });
+    let of = |seed: u64| open(plain, (0..n as u64).map(|me| elements(seed + me, plain, ring.dimension())));
+    let (x, y) = (of(0), of(50));
+    let expected = (0..ring.dimension()).map(|i| p.sub(p.add(y[i], addends[i]), p.add(p.mul(3, x[i]), 5)));
+    assert!(open(plain, ends) == expected.collect::<Vec<_>>());
+    // in a ring that sessions have
+    let ring = secure(WEIGHT, Form::LeanTree, 2);
+    combined(
+        &ring,
+        |session, x, y| {
+            x.scale(&ring, session, PASS, 1023)?;
+            x.subtract(&ring, session, PASS, y)
+        },
+        |x, y| ring.plain().sub(ring.plain().mul(1023, x), y),
+    );
+}
+
+/// Whatever weighs more than the parameters allow is refused by the call that makes it; what weighs as much
+/// is not. Addends weigh as much as ciphertexts.
+#[test]
+fn what_weighs_too_much_is_refused() {
+    let ring = small(WEIGHT, Form::LeanTree, 2);
+    let addends = vec![1; ring.dimension()];
+    all(&ring, |session, keys, sampler| {
+        let Some(x) = given(&ring, session, keys, sampler, 3)? else { return Ok(()) };
+        let times = |multiple: i64| {
+            let mut y = x.clone();
+            y.scale(&ring, session, PASS, multiple).map(|()| y)
+        };
+        assert!(times(1024).is_ok() && times(-1024).is_ok());
+        for multiple in [1025, -1025, i64::from(MOST_WEIGHT), i64::from(MOST_WEIGHT) + 1, i64::MAX, i64::MIN]
+        {
+            assert!(is_too_heavy(&times(multiple)), "{multiple}");
+        }
+        // one after the other
+        let mut sum = x.clone();
+        for _ in 1..1024 {
+            sum.add(&ring, session, PASS, &x)?;
+        }
+        let heavy = sum.noise();
+        assert!(is_too_heavy(&sum.clone().add(&ring, session, PASS, &x)));
+        assert!(is_too_heavy(&sum.clone().subtract(&ring, session, PASS, &x)));
+        assert!(is_too_heavy(&sum.add_public(&ring, session, PASS, &addends)));
+        assert!(is_too_heavy(&sum.scale(&ring, session, PASS, 2)));
+        // a refusal changes nothing
+        assert_eq!(sum.noise(), heavy);
+        let mut almost = times(1023)?;
+        almost.add_public(&ring, session, PASS, &addends)?;
+        assert!(is_too_heavy(&almost.add_public(&ring, session, PASS, &addends)));
+        for addends in [&[1; 7][..], &[P32; 1024], &[u64::MAX; 1024]] {
+            assert!(matches!(x.clone().add_public(&ring, session, PASS, addends), Err(Abort::Misuse { .. })));
+        }
+        Ok(())
+    });
+    // conversions allow no sum
+    let ring = small(Operation::Conversions, Form::LeanTree, 2);
+    all(&ring, |session, keys, sampler| {
+        let Some(x) = given(&ring, session, keys, sampler, 3)? else { return Ok(()) };
+        assert!(is_too_heavy(&x.clone().add(&ring, session, PASS, &x)));
+        assert!(x.clone().scale(&ring, session, PASS, -1).is_ok());
+        Ok(())
+    });
+}
+
+/// Ten bits for 1,024 summands: the next ring from six parties on.
+#[test]
+fn sizes_of_weights() {
+    let of = |weight, n| Parameters::derive(Operation::Linear { weight }, Form::LeanTree, n, P32).unwrap();
+    for n in [2, 3, 5, 6, 7, 8, 16, 64, 255] {
+        let (one, sums) = (of(1, n), of(1024, n));
+        let more = sums.log2_q() - one.log2_q();
+        println!("{n}: {:.1} and {:.1} bits, N = {}", one.log2_q(), sums.log2_q(), sums.dimension());
+        assert!((9.0..11.0).contains(&more), "{n}: {more:.1}");
+        assert_eq!(sums.dimension(), if n < 6 { 4096 } else { 8192 }, "{n}");
+        assert_eq!(sums.report().weight, Some(1024));
+    }
+    for weight in [0, MOST_WEIGHT + 1] {
+        let refused = Parameters::derive(Operation::Linear { weight }, Form::LeanTree, 3, P32);
+        assert_eq!(refused, Err(ParameterError::Weight));
+    }
+    let widest = of(MOST_WEIGHT, 255);
+    assert!(widest.fits() && widest.floods());
+}

@@ -1,0 +1,181 @@
+//! Encrypted numbers: E2A of combinations gives the right numbers, and what weighs too much is refused by all
+//! parties, in the call that makes it.
+
+use crate::common::{honest, plain, refused, share, small, with_keys};
+use divisi_bgv::parameters::{Form, Operation};
+use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_core::testing::party;
+use divisi_core::wipe::WipedVec;
+use divisi_core::{Abort, Misuse, Session};
+use divisi_field::zp::P32;
+use divisi_fuzz::repetitions;
+use divisi_mixed::encrypted::{EncryptedNum, a2e, e2a};
+use divisi_mixed::{Num, num};
+use std::sync::{Arc, Barrier};
+
+const WEIGHT: Operation = Operation::Linear { weight: 1024 };
+
+/// The i-th of the numbers with this seed; 0, 1 and p - 1 are among them.
+fn number(seed: u64, i: usize) -> u64 {
+    [0, 1, P32 - 1].get(i).copied().unwrap_or((i as u64 + 7 * seed) * 0x9e37_79b9 % P32)
+}
+
+fn given(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    lanes: usize,
+    seed: u64,
+) -> Result<EncryptedNum, Abort> {
+    let (n, me) = (session.parties(), session.me().index());
+    let shares: Vec<u64> = (0..lanes).map(|i| share(n, me, i, number(seed, i), P32)).collect();
+    a2e(session, keys, sampler, party(2), &Num::new(WipedVec::from(&*shares)))
+}
+
+fn opened(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    x: &EncryptedNum,
+) -> Result<Vec<u64>, Abort> {
+    let shares = e2a(session, keys, sampler, x)?;
+    num::open(session, keys.ring().plain(), &shares)
+}
+
+fn is_too_heavy(end: &Result<(), Abort>) -> bool {
+    matches!(end, Err(Abort::Misuse { what: Misuse::NoiseTooHigh, .. }))
+}
+
+/// E2A of sums of 2 and of 1,024 ciphertexts, of which 64 are different; of a difference, of 3 x + 5, and of
+/// a multiple.
+fn combinations(ring: &Arc<Ring>) {
+    let (p, lanes) = (plain(), 1500);
+    let ends = with_keys(ring, |session, keys, sampler| {
+        let mut all = Vec::new();
+        for seed in 0..64 {
+            all.push(given(session, keys, sampler, lanes, seed)?);
+        }
+        assert_eq!((all[0].lanes(), all[0].holder(), all[0].weight()), (lanes, party(2), 1));
+        let mut found = Vec::new();
+        let mut two = all[0].clone();
+        two.add(session, keys, &all[1])?;
+        found.push(opened(session, keys, sampler, &two)?);
+        let mut sum = all[0].clone();
+        for i in 1..1024 {
+            sum.add(session, keys, &all[i % 64])?;
+        }
+        assert_eq!(sum.weight(), 1024);
+        found.push(opened(session, keys, sampler, &sum)?);
+        let mut difference = all[0].clone();
+        difference.subtract(session, keys, &all[1])?;
+        found.push(opened(session, keys, sampler, &difference)?);
+        let mut affine = all[0].clone();
+        affine.scale(session, keys, 3)?;
+        affine.add_public(session, keys, &vec![5; lanes])?;
+        assert_eq!(affine.weight(), 4);
+        found.push(opened(session, keys, sampler, &affine)?);
+        let mut multiple = all[0].clone();
+        multiple.scale(session, keys, -1024)?;
+        found.push(opened(session, keys, sampler, &multiple)?);
+        Ok(found)
+    });
+    let x = |seed: usize| (0..lanes).map(move |i| number(seed as u64, i));
+    let zip = |f: fn(u64, u64) -> u64| x(0).zip(x(1)).map(move |(x, y)| f(x, y) % P32).collect::<Vec<u64>>();
+    let sixteen = |i: usize| (0..64).fold(0, |sum, seed| p.add(sum, p.mul(16, number(seed, i))));
+    let expected = [
+        zip(|x, y| x + y),
+        (0..lanes).map(sixteen).collect(),
+        zip(|x, y| x + P32 - y),
+        zip(|x, _| 3 * x + 5),
+        x(0).map(|x| p.neg(p.mul(1024, x))).collect(),
+    ];
+    for found in honest(ends) {
+        assert!(found == expected);
+    }
+}
+
+#[test]
+fn combinations_of_encrypted_numbers() {
+    for &n in repetitions(&[3][..], &[2, 3, 16]) {
+        combinations(&small(WEIGHT, Form::LeanTree, n));
+    }
+}
+
+/// A call on numbers of the weight 1, and on a sum of 1,024 of them.
+type Heavy = fn(&Session, &Keys, &mut EncryptedNum, &mut EncryptedNum) -> Result<(), Abort>;
+
+/// Every party refuses the 1,025th summand, and whatever else weighs more than 1,024, in the call that makes
+/// it.
+#[test]
+fn what_weighs_too_much_is_refused_by_all() {
+    let calls: [Heavy; 7] = [
+        |session, keys, x, sum| sum.add(session, keys, x),
+        |session, keys, x, sum| sum.subtract(session, keys, x),
+        |session, keys, _, sum| sum.add_public(session, keys, &[1, 2]),
+        |session, keys, _, sum| sum.scale(session, keys, -2),
+        |session, keys, x, _| x.scale(session, keys, 1025),
+        |session, keys, x, _| x.scale(session, keys, i64::MIN),
+        |session, keys, x, sum| x.scale(session, keys, 512).and_then(|()| x.add(session, keys, sum)),
+    ];
+    let ring = small(WEIGHT, Form::LeanTree, 3);
+    for call in calls {
+        // no party refuses and leaves before the others have their numbers
+        let made = Barrier::new(3);
+        let ends = with_keys(&ring, |session, keys, sampler| {
+            let x = given(session, keys, sampler, 2, 3);
+            made.wait();
+            let mut x = x?;
+            let mut sum = x.clone();
+            for _ in 1..1024 {
+                sum.add(session, keys, &x)?;
+            }
+            Ok(is_too_heavy(&call(session, keys, &mut x, &mut sum)))
+        });
+        assert!(honest(ends).into_iter().all(|refused| refused));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let ring = small(WEIGHT, Form::LeanTree, 2);
+    type Call<'a> = &'a (dyn Fn(&mut Session, &Keys, &mut Sampler) -> Result<(), Abort> + Sync);
+    let misuse = |act: Call<'_>| refused(with_keys(&ring, act));
+    misuse(&|session, keys, sampler| a2e(session, keys, sampler, party(1), &Num::zero(0)).map(drop));
+    for lanes in [1, 3] {
+        misuse(&|session, keys, sampler| {
+            let mut x = given(session, keys, sampler, 2, 0)?;
+            let y = given(session, keys, sampler, lanes, 1)?;
+            x.add(session, keys, &y)
+        });
+        misuse(&|session, keys, sampler| {
+            given(session, keys, sampler, 2, 0)?.add_public(session, keys, &vec![1; lanes])
+        });
+    }
+    misuse(&|session, keys, sampler| {
+        given(session, keys, sampler, 2, 0)?.add_public(session, keys, &[1, P32])
+    });
+    // of another holder
+    misuse(&|session, keys, sampler| {
+        let mut x = given(session, keys, sampler, 2, 0)?;
+        let y = a2e(session, keys, sampler, party(1), &Num::zero(2))?;
+        x.subtract(session, keys, &y)
+    });
+    // keys of conversions allow no combination
+    let other = small(Operation::Conversions, Form::LeanTree, 2);
+    refused(with_keys(&other, |session, keys, sampler| given(session, keys, sampler, 2, 0).map(drop)));
+}
+
+/// Encrypted numbers belong to the session that made them.
+#[test]
+fn numbers_of_another_session_are_refused() {
+    let ring = small(WEIGHT, Form::LeanTree, 2);
+    let made = honest(with_keys(&ring, |session, keys, sampler| given(session, keys, sampler, 2, 0)));
+    let foreign = |session: &Session| made[session.me().index()].clone();
+    refused(with_keys(&ring, |session, keys, sampler| {
+        e2a(session, keys, sampler, &foreign(session)).map(drop)
+    }));
+    refused(with_keys(&ring, |session, keys, _| foreign(session).scale(session, keys, 2)));
+    refused(with_keys(&ring, |session, keys, sampler| {
+        given(session, keys, sampler, 2, 0)?.add(session, keys, &foreign(session))
+    }));
+}
