@@ -1,10 +1,12 @@
 //! Derivation of the chain of moduli: from the top, each step of the computation is followed by a modulus
 //! switch that reduces the noise to about what rounding adds anyway.
 
+use super::answers::answer_bits;
+use super::cuts::{cut, cut_bottom};
 use super::noise::{Noise, plus};
-use super::{ANSWER_CAPACITY, DIGIT_BITS, Level, PRIME_BITS, Parameters, needed, needed_of_hop, security};
+use super::{DIGIT_BITS, Level, PRIME_BITS, Parameters, needed, needed_of_hop, security};
 use crate::flood::Width;
-use divisi_field::zp::{MODULUS_BITS, prime};
+use divisi_field::zp::{PLAIN_BITS, prime};
 use std::fmt;
 
 /// The computation on ciphertexts for which parameters are made.
@@ -44,7 +46,7 @@ pub enum ParameterError {
         /// The dimension.
         n: usize,
     },
-    /// The plaintext modulus is not a prime below 2^50.
+    /// The plaintext modulus is not a prime below 2^62.
     Plain,
     /// The modulus is too large for every ring of the security table.
     TooLarge,
@@ -93,7 +95,7 @@ impl fmt::Display for ParameterError {
                 write!(f, "the plaintext modulus must be 1 modulo {} to fill {n} slots", 2 * n)
             }
             ParameterError::Plain => {
-                write!(f, "the plaintext modulus must be a prime below 2^{MODULUS_BITS}")
+                write!(f, "the plaintext modulus must be a prime below 2^{PLAIN_BITS}")
             }
             ParameterError::TooLarge => {
                 write!(
@@ -277,20 +279,6 @@ impl Course {
     }
 }
 
-/// Divides a number of bits among primes of at most 49.9 bits: evenly, but the first one has at least
-/// `first`.
-fn cut(bits: f64, first: f64) -> Vec<f64> {
-    let count = (bits / PRIME_BITS).ceil().max(1.0);
-    let even = bits / count;
-    if first <= even {
-        return vec![even; count as usize];
-    }
-    let rest = (count - 1.0).max(1.0);
-    let mut all = vec![((bits - first) / rest).max(20.0); rest as usize];
-    all.insert(0, first);
-    all
-}
-
 /// The parameters in the ring of dimension n, with a chain that has all steps.
 pub(super) fn at(
     operation: Operation,
@@ -344,7 +332,7 @@ pub(super) fn in_runs(
     if !(2..=255).contains(&parties) {
         return Err(ParameterError::Parties);
     }
-    if plain < 3 || plain >> MODULUS_BITS != 0 || !prime::is_prime(plain) {
+    if plain < 3 || plain >> PLAIN_BITS != 0 || !prime::is_prime(plain) {
         return Err(ParameterError::Plain);
     }
     if !(plain - 1).is_multiple_of(2 * n as u64) {
@@ -368,8 +356,7 @@ pub(super) fn in_runs(
         .filter_map(|quarters| course.bits(f64::from(quarters) / 4.0))
         .min_by(|x, y| primes(x).cmp(&primes(y)).then(sum(x).total_cmp(&sum(y))))
         .ok_or(ParameterError::TooLarge)?;
-    let answer = course.noise.plain() + (parties as f64).log2() - ANSWER_CAPACITY;
-    let mut cuts = vec![if cut(bottom, 0.0).len() == 2 { cut(bottom, 0.0) } else { cut(bottom, answer) }];
+    let mut cuts = vec![cut_bottom(bottom, answer_bits(&course.noise))];
     cuts.extend(drops.iter().rev().map(|drop| cut(*drop, 0.0)));
     let limit = security::limit(n).unwrap_or(security::limit_of_tests(refreshes));
     if cuts.iter().flatten().sum::<f64>() > limit {
