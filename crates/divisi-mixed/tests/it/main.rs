@@ -11,5 +11,6 @@ mod mixed;
 mod mutants;
 mod nets;
 mod origins;
+mod primes;
 mod private;
 mod speed;
