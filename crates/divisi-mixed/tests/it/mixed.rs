@@ -5,7 +5,7 @@ use crate::common::{honest, plain, refused, share, small, with_keys};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Convert, PartyId};
-use divisi_field::zp::{Modulus, P32};
+use divisi_field::zp::P32;
 use divisi_fuzz::repetitions;
 use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::open::OpeningRounds;
