@@ -1,5 +1,5 @@
-//! Numbers of 61 bits: how a program asks for them, what is proposed where 31 bits are too few, and runs at the
-//! ends of their range.
+//! Numbers of 61 bits: how a program asks for them, what is proposed where 31 bits are too few, and runs at
+//! the ends of their range.
 
 use crate::parties::{compare, shown, try_run};
 use divisi_circuit::{Build, Gates};
