@@ -275,17 +275,17 @@ mod tests {
         let ring = ring(P32);
         assert!(ring.parameters().answers_are_words());
         let (n, limbs) = (ring.dimension(), ring.parameters().limbs(0));
-        let mut sampler = Sampler::of(Prg::new(&[3; 16]));
-        let (mask, mut flood) = (sampler.elements(ring.plain(), n), WipedVec::zeros(n));
-        ring.parameters().flood().sample(sampler.prg(), &mut flood);
-        (flood[0], flood[1]) = (0, -1);
-        let share = ring.small(&sampler.ternary(n), ring.parameters().chain().len(), false);
+        let mut own = Sampler::of(Prg::new(&[3; 16]));
+        let (mask, mut drawn) = (own.elements(ring.plain(), n), WipedVec::zeros(n));
+        ring.parameters().flood().sample(own.prg(), &mut drawn);
+        (drawn[0], drawn[1]) = (0, -1);
+        let share = ring.small(&own.ternary(n), ring.parameters().chain().len(), false);
         let mut c1 = ring.zero(limbs, false);
         c1.words_mut().iter_mut().enumerate().for_each(|(i, word)| *word = i as u64);
-        let mut other = ring.wide_noisy(&flood, &encode::centred(&ring, &mask), limbs);
+        let mut other = ring.wide_noisy(&drawn, &encode::centred(&ring, &mask), limbs);
         ring.add_product(&mut other, &share, &c1);
         ring.to_coefficients(&mut other);
-        assert!(flooded(&ring, &share, &c1, flood, &mask).words() == other.words());
+        assert!(flooded(&ring, &share, &c1, drawn, &mask).words() == other.words());
     }
 
     /// Coefficients modulo two primes are read as the number between minus and plus half of their product.

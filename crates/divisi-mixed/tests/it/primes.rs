@@ -111,8 +111,8 @@ fn products_and_lookups() {
 }
 
 /// Of candidates only whether they are at least p is opened, a bit each; no mask of p or more is accepted,
-/// and masks are uniform below p: a chi-square test of the u that A2B of zeros opens, over sixteen parts. Half of
-/// the candidates for 2^16 + 1 are rejected \[G6\].
+/// and masks are uniform below p: a chi-square test of the u that A2B of zeros opens, over sixteen parts.
+/// Half of the candidates for 2^16 + 1 are rejected \[G6\].
 #[test]
 fn masks_below_another_prime_are_uniform() {
     let (plain, count) = (Modulus::new(P16).unwrap(), 1600);

@@ -127,7 +127,8 @@ impl Numbers {
     fn wider(&self, [first, second]: [u128; 2]) -> u64 {
         let p = u128::from(self.modulus);
         let low = u128::from(first as u64) * p + (((second >> 64) * p) >> 64);
-        ((((first >> 64) * p) + (low >> 64)) >> 64) as u64
+        let high = (first >> 64) * p;
+        ((high + (low >> 64)) >> 64) as u64
     }
 
     /// Whether a pad is made of two blocks.
