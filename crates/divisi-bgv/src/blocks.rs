@@ -38,7 +38,7 @@ use crate::keys::Keys;
 use crate::parameters::{BLOCK, Operation};
 use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
-use crate::shares::{excess, own_part, to_first};
+use crate::shares::{excess, own_part, to_answer};
 use crate::wire;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Misuse, PartyId, Session, Step, step, taint};
@@ -125,7 +125,7 @@ impl Keys {
                 let (mut h, share) = self.answer(session, sampler, u, mask)?; // [G4, G12]
                 ring.to_coefficients(&mut w);
                 ring.add(&mut h, &w);
-                answers.push(to_first(ring, h));
+                answers.push(to_answer(ring, h));
                 shares.push(share);
             }
             wire::send(session, ring, ANSWER, holder, &answers.iter().collect::<Vec<_>>())?;

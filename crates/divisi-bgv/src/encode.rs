@@ -65,7 +65,7 @@ mod tests {
     /// A plaintext and its noise, transformed together, are the sum of both transformed on their own.
     #[test]
     fn noise_and_plaintext_are_added_before_the_transform() {
-        for plain in [divisi_field::zp::P32, divisi_field::zp::P16] {
+        for plain in [divisi_field::zp::P32, divisi_field::zp::P16, divisi_field::zp::P62] {
             let p = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, plain).unwrap();
             let ring = Ring::new(p).unwrap();
             let sampler = || Sampler::of(Prg::new(&[7; 16]));

@@ -133,14 +133,14 @@ mod tests {
     use crate::ring::{Poly, Ring};
     use divisi_core::testing::run;
     use divisi_core::{Prg, PublicParameters};
-    use divisi_field::zp::{P16, P32};
+    use divisi_field::zp::{P16, P32, P62};
     use std::sync::Arc;
 
     /// A hop gives the same as its parts, one after the other: a product, an encryption of zero with the same
     /// randomness, their sum, and a switch of the modulus.
     #[test]
     fn a_hop_is_the_sum_of_its_parts() {
-        for (plain, form) in [(P32, Form::LeanRing), (P16, Form::LeanTree)] {
+        for (plain, form) in [(P32, Form::LeanRing), (P16, Form::LeanTree), (P62, Form::LeanTree)] {
             let p = Parameters::danger_insecure(Operation::Bits, form, 4, plain).unwrap();
             let ring = Arc::new(Ring::new(p).unwrap());
             let ends = run(4, &ring.parameters().describe(PublicParameters::new("hops")), |mut session| {

@@ -9,7 +9,7 @@ use crate::encode;
 use crate::keys::{Keys, subtract_product};
 use crate::ring::Poly;
 use crate::sample::Sampler;
-use crate::shares::to_first;
+use crate::shares::to_answer;
 use crate::wire;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
@@ -21,7 +21,7 @@ impl Keys {
     /// The holder of \[x\] at the bottom gets a fresh \[x\] at `level`, with factor 1. All parties call it.
     /// Those other than the holder pass `None` and the public factor, and get `None`. Adversary: semi-honest,
     /// all parties but one. Cost: the holder sends c_1 to every other party, and each of these sends N
-    /// coefficients modulo the first prime and one polynomial of the level; two rounds. Each answer is
+    /// coefficients modulo the primes of answers and one polynomial of the level; two rounds. Each answer is
     /// masked, flooded and counted, as in E2A. It comes with an encryption of the same mask \[G3\] under the
     /// party's own key share. The encryptions have a common public polynomial, from a seed that is used in
     /// this call alone \[G13\].
@@ -54,7 +54,7 @@ impl Keys {
             wire::receive(session, ring, ASK, holder, &mut [&mut c1])?; // [G10]
             // 2. h_i, without its lowest primes (D6), and b_i, in one message
             let [h, b] = self.both_parts(session, sampler, c1, &a, factor)?;
-            wire::send(session, ring, ANSWER, holder, &[&to_first(ring, h), &b])?;
+            wire::send(session, ring, ANSWER, holder, &[&to_answer(ring, h), &b])?;
             return Ok(None);
         }
         let x = self.at_bottom(session, ASK, x, factor)?;
@@ -65,7 +65,8 @@ impl Keys {
         let mut sum = self.own_part(x);
         let mut b = ring.zero(limbs, false);
         for peer in session.peers() {
-            let (mut h, mut theirs) = (ring.zero(1, false), ring.zero(limbs, false));
+            let answer = ring.parameters().answer_limbs();
+            let (mut h, mut theirs) = (ring.zero(answer, false), ring.zero(limbs, false));
             wire::receive(session, ring, ANSWER, peer, &mut [&mut h, &mut theirs])?; // [G10]
             ring.add(&mut sum, &h);
             ring.add(&mut b, &theirs);

@@ -267,6 +267,45 @@ impl Ring {
         x
     }
 
+    /// p e - m for wide numbers e, floods, and the coefficients of a plaintext m of absolute value at most
+    /// p / 2, where p e may be too long for 128 bits: the sum is computed modulo each prime.
+    #[must_use]
+    pub(crate) fn wide_noisy(&self, e: &[i128], m: &[i64], limbs: usize) -> Poly {
+        let (p, half) = (self.plain().get(), self.plain().get() / 2);
+        let mut plain = WipedVec::zeros(self.dimension());
+        let mut x = self.zero(limbs, false);
+        self.each(&mut x, |ntt, words, _| {
+            words.iter_mut().zip(e).for_each(|(word, e)| *word = ntt.modulus().of_wide(*e));
+            ntt.modulus().scale(words, p);
+            residues(ntt.modulus(), half, &mut plain, m);
+            ntt.modulus().sub_assign(words, &plain);
+            ntt.forward(words);
+        });
+        x
+    }
+
+    /// Calls `f` with the number and the value of each coefficient of a polynomial that is given by
+    /// coefficients modulo at most two primes: the value is centred modulo their product. In constant time.
+    pub(crate) fn joined(&self, x: &Poly, mut f: impl FnMut(usize, i128)) {
+        let (n, mut radices) = (self.dimension(), Vec::with_capacity(x.limbs));
+        let mut product = 1_u128;
+        for limb in 0..x.limbs {
+            let m = self.modulus(limb);
+            radices.push((m, product, m.invert(m.reduce_wide(product))));
+            product = product.wrapping_mul(u128::from(m.get()));
+        }
+        for i in 0..n {
+            // the value in the mixed radix of the primes
+            let mut value = 0_u128;
+            for ((m, radix, inverse), part) in radices.iter().zip(x.words.chunks_exact(n)) {
+                let digit = m.mul(m.sub(part[i], m.reduce_wide(value)), *inverse);
+                value = value.wrapping_add(radix.wrapping_mul(u128::from(digit)));
+            }
+            let over = ((product / 2).wrapping_sub(value) as i128) >> 127;
+            f(i, value as i128 - (product as i128 & over));
+        }
+    }
+
     /// Converts values to coefficients.
     pub fn to_coefficients(&self, x: &mut Poly) {
         self.each(x, |ntt, words, _| ntt.inverse(words));

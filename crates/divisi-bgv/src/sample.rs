@@ -4,7 +4,7 @@ use crate::purposes;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Prg, Session};
 use divisi_field::kernel::vectorize;
-use divisi_field::zp::Modulus;
+use divisi_field::zp::{MODULUS_BITS, Modulus};
 use zeroize::{Zeroize, Zeroizing};
 
 /// The variance of an error: the difference of two sums of 21 bits, deviation 3.24.
@@ -88,16 +88,23 @@ impl Sampler {
 
     /// Field elements: floor(u q / 2^128) of numbers u of 128 bits, whose distance from uniform is at most q
     /// / 2^128. For a modulus of more than 32 bits it is u modulo q, which takes longer; its distance from
-    /// uniform is at most 2^-78.
+    /// uniform is at most 2^-78. For one of more than 50 bits u has 192 bits, for a distance of at most
+    /// 2^-130: all masks of a session, up to 2^36, are together as good as those of a shorter modulus.
     #[must_use]
     pub fn elements(&mut self, modulus: Modulus, n: usize) -> WipedVec<u64> {
         let mut out = WipedVec::zeros(n);
-        let mut words = WipedVec::<u64>::zeros(2 * PIECE);
+        let each = if modulus.bits() > MODULUS_BITS { 3 } else { 2 };
+        let mut words = WipedVec::<u64>::zeros(each * PIECE);
         for out in out.chunks_mut(PIECE) {
-            // the upper halves of the numbers, then the lower ones
+            // the highest words of the numbers, then the lower ones
             self.0.words(&mut words);
             let (high, low) = words.split_at(PIECE);
-            if modulus.bits() > 32 {
+            if each == 3 {
+                let (middle, low) = low.split_at(PIECE);
+                for (out, ((high, middle), low)) in out.iter_mut().zip(high.iter().zip(middle).zip(low)) {
+                    *out = modulus.reduce_words([*high, *middle, *low]);
+                }
+            } else if modulus.bits() > 32 {
                 for (out, (high, low)) in out.iter_mut().zip(high.iter().zip(low)) {
                     *out = modulus.reduce_wide(u128::from(*high) << 64 | u128::from(*low));
                 }
@@ -134,7 +141,7 @@ fn scaled(q: u64, out: &mut [u64], high: &[u64], low: &[u64]) {
 mod tests {
     use super::*;
     use divisi_field::kernel;
-    use divisi_field::zp::P32;
+    use divisi_field::zp::{P32, P62};
 
     fn sampler(seed: u8) -> Sampler {
         Sampler(Prg::new(&[seed; 16]))
@@ -206,6 +213,23 @@ mod tests {
                 let mut out = vec![0; elements.len()];
                 scaled(P32, &mut out, &high[..elements.len()], &low[..elements.len()]);
                 assert_eq!(elements, out, "{piece} {}", kernel.name());
+            }
+        }
+    }
+
+    /// Those of a modulus of more than 50 bits are made of three words each.
+    #[test]
+    fn wide_elements_are_residues_of_192_bits() {
+        let modulus = Modulus::new(P62).unwrap();
+        let elements = sampler(6).elements(modulus, PIECE + 3);
+        let mut prg = Prg::new(&[6; 16]);
+        for elements in elements.chunks(PIECE) {
+            let mut words = [[0; PIECE]; 3];
+            words.iter_mut().for_each(|words| prg.words(words));
+            for (i, element) in elements.iter().enumerate() {
+                let horner = |rest: u128, word: u64| (rest << 64 | u128::from(word)) % u128::from(P62);
+                let residue = words.iter().fold(0, |rest, words| horner(rest, words[i]));
+                assert_eq!(u128::from(*element), residue);
             }
         }
     }

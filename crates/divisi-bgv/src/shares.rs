@@ -22,9 +22,9 @@ impl Keys {
     /// E2A, Figure 15 of GYKW: all parties get additive shares of the N slots of the holder's \[x\]. Those
     /// other than the holder pass `None` and the public factor. Adversary: semi-honest, all parties but one.
     /// Cost: the holder sends c_1 to every other party, and each of these sends N coefficients modulo the
-    /// first prime; two rounds. Deviations: D5, in the lean forms the holder sends c_1 alone, because nobody
-    /// else needs c_0; in the paper's form it sends both, as in Figure 6. D6, answers are switched to the
-    /// first prime before they are sent.
+    /// first prime, or modulo the first two for a p of more than some 40 bits; two rounds. Deviations: D5, in
+    /// the lean forms the holder sends c_1 alone, because nobody else needs c_0; in the paper's form it sends
+    /// both, as in Figure 6. D6, answers are switched to the first primes before they are sent.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the ciphertext is not at the bottom, or has more noise than the floods hide
@@ -51,7 +51,7 @@ impl Keys {
             // 2. <x>_1 = s_1 c_1 + c_0 + sum of h_i
             let mut sum = self.own_part(x);
             for peer in session.peers() {
-                let mut h = ring.zero(1, false);
+                let mut h = ring.zero(ring.parameters().answer_limbs(), false);
                 wire::receive(session, ring, ANSWER, peer, &mut [&mut h])?; // [G10]
                 ring.add(&mut sum, &h);
             }
@@ -64,7 +64,7 @@ impl Keys {
             // 1. h_i, with <x>_i uniform
             let mask = sampler.elements(ring.plain(), ring.dimension());
             let (h, share) = self.answer(session, sampler, c1, mask)?;
-            wire::send(session, ring, ANSWER, holder, &[&to_first(ring, h)])?;
+            wire::send(session, ring, ANSWER, holder, &[&to_answer(ring, h)])?;
             share
         };
         encode::decode(ring, &mut shares);
@@ -91,7 +91,7 @@ impl Keys {
         Ok(x)
     }
 
-    /// The holder's part c_0 + s_h c_1, as coefficients modulo the first prime.
+    /// The holder's part c_0 + s_h c_1, as coefficients modulo the primes of answers.
     pub(crate) fn own_part(&self, x: &Ciphertext) -> Poly {
         own_part(self.ring(), self.share(), x.components())
     }
@@ -119,7 +119,8 @@ impl Keys {
     /// them, too.
     pub(crate) fn factor_of_answers(&self, factor: u64) -> u64 {
         let (ring, plain) = (self.ring(), self.ring().plain());
-        (1..ring.parameters().limbs(0)).fold(factor, |f, limb| plain.mul(f, ring.quotient(limb)))
+        let dropped = ring.parameters().answer_limbs()..ring.parameters().limbs(0);
+        dropped.fold(factor, |f, limb| plain.mul(f, ring.quotient(limb)))
     }
 
     /// h_i = s_i c_1 + p e_i - <x>_i as coefficients over all primes of the bottom. e_i is a flood \[G4\],
@@ -223,43 +224,104 @@ impl Keys {
 
 /// One if a number is p or above, zero if none is; in constant time.
 pub(crate) fn excess(p: u64, numbers: &[u64]) -> u64 {
-    // p has at most 50 bits: the difference is negative, or the number itself is huge
+    // p has at most 62 bits: the difference is negative, or the number itself is huge
     numbers.iter().fold(0, |all, x| all | x | (p - 1).wrapping_sub(*x)) >> 63
 }
 
-/// c_0 + s_h c_1 of a key share, as coefficients modulo the first prime; in constant time.
+/// c_0 + s_h c_1 of a key share, as coefficients modulo the primes of answers; in constant time.
 pub(crate) fn own_part(ring: &Ring, share: &Poly, [c0, c1]: [&Poly; 2]) -> Poly {
     let mut sum = c0.clone();
     ring.add_product(&mut sum, share, c1);
     ring.to_coefficients(&mut sum);
-    to_first(ring, sum)
+    to_answer(ring, sum)
 }
 
-/// The coefficients, which are given modulo the first prime, centred and reduced modulo p; in constant time.
+/// The coefficients, which are given modulo the primes of answers, centred and reduced modulo p; in constant
+/// time.
 pub(crate) fn share_of(ring: &Ring, sum: &Poly) -> WipedVec<u64> {
     let (first, plain) = (ring.modulus(0), ring.plain());
     let mut share = WipedVec::zeros(ring.dimension());
-    let residues = share.iter_mut().zip(sum.words());
-    residues.for_each(|(share, c)| *share = plain.of_signed(first.centred(*c)));
+    if sum.limbs() == 1 {
+        let residues = share.iter_mut().zip(sum.words());
+        residues.for_each(|(share, c)| *share = plain.of_signed(first.centred(*c)));
+    } else {
+        ring.joined(sum, |i, c| share[i] = plain.of_wide(c));
+    }
     share
 }
 
 /// s_i c_1 + p e_i - <x>_i as coefficients over the primes of c_1, for a flood e_i; in constant time.
 pub(crate) fn flooded(ring: &Ring, share: &Poly, c1: &Poly, mut flood: WipedVec<i128>, mask: &[u64]) -> Poly {
-    // p e_i - <x>_i is below 2^126, as `Parameters::fits` asserts
     let (plain, p) = (ring.plain(), i128::from(ring.plain().get()));
-    let terms = flood.iter_mut().zip(mask);
-    terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));
-    let mut h = ring.wide(&flood, c1.limbs());
+    let mut h = if ring.parameters().answers_are_words() {
+        let terms = flood.iter_mut().zip(mask);
+        terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));
+        ring.wide(&flood, c1.limbs())
+    } else {
+        ring.wide_noisy(&flood, &encode::centred(ring, mask), c1.limbs())
+    };
     ring.add_product(&mut h, share, c1);
     ring.to_coefficients(&mut h);
     h
 }
 
-/// Drops all primes but the first, of a polynomial given by coefficients.
-pub(crate) fn to_first(ring: &Ring, mut x: Poly) -> Poly {
-    while x.limbs() > 1 {
+/// Drops all primes but those of answers, of a polynomial given by coefficients.
+pub(crate) fn to_answer(ring: &Ring, mut x: Poly) -> Poly {
+    while x.limbs() > ring.parameters().answer_limbs() {
         x = ring.drop_last_of_coefficients(x);
     }
     x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parameters::{Operation, Parameters};
+    use divisi_core::Prg;
+    use divisi_field::zp::{P32, P62};
+
+    fn ring(plain: u64) -> Ring {
+        Ring::new(Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 3, plain).unwrap()).unwrap()
+    }
+
+    /// Where 128 bits hold p times a flood, the sum modulo each prime is the same.
+    #[test]
+    fn floods_are_multiplied_in_both_ways() {
+        let ring = ring(P32);
+        assert!(ring.parameters().answers_are_words());
+        let (n, limbs) = (ring.dimension(), ring.parameters().limbs(0));
+        let mut own = Sampler::of(Prg::new(&[3; 16]));
+        let (mask, mut drawn) = (own.elements(ring.plain(), n), WipedVec::zeros(n));
+        ring.parameters().flood().sample(own.prg(), &mut drawn);
+        (drawn[0], drawn[1]) = (0, -1);
+        let share = ring.small(&own.ternary(n), ring.parameters().chain().len(), false);
+        let mut c1 = ring.zero(limbs, false);
+        c1.words_mut().iter_mut().enumerate().for_each(|(i, word)| *word = i as u64);
+        let mut other = ring.wide_noisy(&drawn, &encode::centred(&ring, &mask), limbs);
+        ring.add_product(&mut other, &share, &c1);
+        ring.to_coefficients(&mut other);
+        assert!(flooded(&ring, &share, &c1, drawn, &mask).words() == other.words());
+    }
+
+    /// Coefficients modulo two primes are read as the number between minus and plus half of their product.
+    #[test]
+    fn coefficients_are_joined() {
+        let ring = ring(P62);
+        assert_eq!(ring.parameters().answer_limbs(), 2);
+        let [first, second] = [0, 1].map(|limb| ring.modulus(limb));
+        let product = i128::from(first.get()) * i128::from(second.get());
+        let mut numbers = vec![0, 1, -1, product / 2, -(product / 2), i128::from(P62), -i128::from(P62)];
+        let hash = |i: i128| i * i * i * 0x9e37_79b9_7f4a_7c15 * 0xabcd_ef01;
+        numbers.extend((1..500).flat_map(|i| [hash(i), -hash(i)]).map(|x| x % (product / 2)));
+        let mut sum = ring.zero(2, false);
+        let n = ring.dimension();
+        for (i, number) in numbers.iter().enumerate() {
+            sum.words_mut()[i] = first.of_wide(*number);
+            sum.words_mut()[n + i] = second.of_wide(*number);
+        }
+        let share = share_of(&ring, &sum);
+        for (number, share) in numbers.iter().zip(share.iter()) {
+            assert_eq!(i128::from(*share), number.rem_euclid(i128::from(P62)), "{number}");
+        }
+    }
 }

@@ -13,8 +13,8 @@
 //! | [`gf128`] | GF(2^128) = F2\[x\]/(x^128 + x^7 + x^2 + x + 1) | slices |
 //! | [`mac`] | GF(2^40), GF(2^42), GF(2^48), GF(2^72), for MACs; GF(2^6) within them | slices |
 //!
-//! There are also integers modulo primes below 2^50 ([`zp`]) and their negacyclic transforms ([`ntt`]), for
-//! lattice ciphertexts, whose coefficients are [`packed`] for messages.
+//! There are also integers modulo primes below 2^50, and below 2^62 for plaintexts ([`zp`]), and their
+//! negacyclic transforms ([`ntt`]), for lattice ciphertexts, whose coefficients are [`packed`] for messages.
 //!
 //! [`kernel`] chooses, once and at run time, between AVX-512 with GFNI and VPCLMULQDQ, AVX2 with PCLMULQDQ,
 //! NEON with PMULL and AES, and portable code. Every kernel is tested against the same slow reference. All of

@@ -1,20 +1,23 @@
-//! A2B: conversion of numbers to bits. GYKW, Figure 10, for p = 2^32 - 2^30 + 1.
+//! A2B: conversion of numbers to bits. GYKW, Figure 10, for any p of W bits.
 //!
-//! Adversary: semi-honest, all parties but one. Of a candidate mask only d = a b c is opened \[G6\]. u = x -
-//! r is uniform, because r is uniform and used once \[G7\].
+//! Adversary: semi-honest, all parties but one. Of a candidate mask only d is opened, which for an accepted
+//! one tells r < p and no more \[G6\]. u = x - r is uniform, because r is uniform and used once \[G7\].
 //!
-//! Cost for each number: a mask takes about 43 random bits in both worlds and 2.7 arithmetic triples; the
-//! conversion takes 62 Boolean triples. Online one opening, and 62 ANDs in as many rounds, or more ANDs in 11
-//! rounds ([`crate::adders`]; test `numbers_become_bits_and_bits_numbers`); a level of so many ANDs that they
-//! are opened in parts takes two ([`crate::open`]).
+//! Cost for each number: for p = 2^32 - 2^30 + 1 a mask takes about 43 random bits in both worlds and 2.7
+//! arithmetic triples. For another p it takes W 2^W / p random bits (62 for p = 2^62 - 2^46 + 1), and as many
+//! Boolean triples, less 2^W / p. The conversion takes 2 W - 2 Boolean triples. Online one opening, and as
+//! many ANDs in as many rounds, or more ANDs in 11 rounds for 32 bits and 13 for 62 ([`crate::adders`]; test
+//! `numbers_become_bits_and_bits_numbers`); a level of so many ANDs that they are opened in parts takes two
+//! ([`crate::open`]).
 
-use crate::adders::{self, WIDTH};
-use crate::bit::GmwBit;
+use crate::adders;
+use crate::bit::{Dense, GmwBit};
 use crate::checks;
 use crate::convert;
 use crate::gmw::{PREPROCESSING, triples_for};
 use crate::mixed::{Masks, Mixed};
 use crate::num::{self, Num};
+use crate::open;
 use crate::random::Numbers;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Convert, Lanes, Misuse, ProgramRun, Step, step};
@@ -23,27 +26,46 @@ use divisi_field::zp::{Modulus, P32};
 const MASKS: Step = step!("a2b.masks");
 const MASK: Step = step!("a2b.open");
 
-/// How many candidates an item of A2B has; all of them are rejected with probability 4^-64.
+/// How many candidates an item of A2B has; all of them are rejected with probability 4^-64 for P32, and at
+/// most 2^-64 for others.
 const TRIES: usize = 64;
 
-/// How many masks are made together: their candidates are in memory, with 32 random bits each.
+/// How many masks are made together: their candidates are in memory, with as many random bits as p has.
 const PART: usize = 1 << 15;
 
+/// The number of bits of P32.
+const WIDTH: usize = 32;
+
+/// How many candidates are made at once for this number of masks: as many as are needed on average if 2^W /
+/// (p - 1) of them give one mask, and a few more where it is likely that some are rejected.
+fn candidates(p: Modulus, masks: usize) -> usize {
+    let (all, less) = (1_u128 << p.bits(), u128::from(p.get() - 1));
+    let few = 32 * (all - less) / all;
+    usize::try_from(masks as u128 * all / less + few).unwrap_or(usize::MAX)
+}
+
+/// How many random bits in both worlds a mask of A2B takes on average, rounded; and how many arithmetic
+/// triples, in tenths.
+#[must_use]
+pub fn cost_of_mask(p: Modulus) -> [usize; 2] {
+    let (all, less) = (1_u128 << p.bits(), u128::from(p.get() - 1));
+    let bits = (u128::from(p.bits()) * all + less / 2) / less;
+    [bits as usize, if p.get() == P32 { 27 } else { 0 }]
+}
+
 impl Mixed {
-    /// Figure 10, steps 1 to 3: makes masks r below p = 2^32 - 2^30 + 1, until `count` of them are in stock.
+    /// Figure 10, steps 1 to 3: makes masks r below p, until `count` of them are in stock.
     ///
-    /// A candidate is 32 random bits in both worlds. a and b are its two highest bits, c is the sum of the
-    /// others. Only d = a b c is opened; it is zero exactly if r < p \[G6\]. A rejected candidate is dropped
-    /// with all its bits. An item has 64 candidates.
+    /// A candidate is as many random bits in both worlds as p has. For p = 2^32 - 2^30 + 1 a and b are its
+    /// two highest bits, c is the sum of the others. Only d = a b c is opened; it is zero exactly if r < p.
+    /// For another p, the bit d = \[r >= p\] is computed modulo 2 by Boolean triples, and opened; no
+    /// arithmetic triple is needed \[G6\]. A rejected candidate is dropped with all its bits. An item has 64
+    /// candidates.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for another p; [`Abort::CheckFailed`] of G6 if too many candidates are rejected; the
-    /// abort that ends the session, if a link fails.
+    /// [`Abort::CheckFailed`] of G6 if too many candidates are rejected; the abort that ends the session, if
+    /// a link fails.
     pub fn prepare_masks(&mut self, count: usize) -> Result<(), Abort> {
-        let p = self.plain;
-        if p.get() != P32 {
-            return Err(self.session().misuse(MASKS, Misuse::Unsupported));
-        }
         loop {
             let there: usize = self.masks.iter().map(|masks| masks.number.lanes()).sum();
             match count.saturating_sub(there) {
@@ -55,41 +77,64 @@ impl Mixed {
 
     /// Makes a part of these masks, at least `count` of them.
     fn make_masks(&mut self, count: usize) -> Result<(), Abort> {
-        let p = self.plain;
+        let (p, width) = (self.plain, self.plain.bits() as usize);
         let (mut made, mut tries) = (0, 0);
         while made < count {
             tries += 1;
             self.session().require(checks::G6, MASKS, tries <= TRIES, None)?; // [G6]
-            // one of four candidates is rejected
-            let lanes = (count - made) * 4 / 3 + 8;
-            let (modulo_2, modulo_p) = self.take_bits(lanes * WIDTH)?.packed();
+            let lanes = candidates(p, count - made);
+            let (modulo_2, modulo_p) = self.take_bits(lanes * width)?.packed();
             // bit j of candidate i is random bit j lanes + i
-            let planes: Vec<GmwBit> = (0..WIDTH).map(|j| modulo_2.lanes(j * lanes, lanes)).collect();
+            let planes: Vec<GmwBit> = (0..width).map(|j| modulo_2.lanes(j * lanes, lanes)).collect();
             let mut words = GmwBit::to_words(&planes);
-            let mut number = convert::weigh(p, lanes, WIDTH, &modulo_p);
-            let [a, b, c] = factors(p, &modulo_p, lanes);
-            // one request for both products
-            let place = self.session().detour(PREPROCESSING);
-            let products = self.prepare_products(2 * lanes);
-            self.session().back(place);
-            products?;
-            let ab = self.multiply(&a, &b)?;
-            let d = self.multiply(&ab, &c)?;
+            let mut number = convert::weigh(p, lanes, width, &modulo_p);
+            let d = if p.get() == P32 {
+                let [a, b, c] = factors(p, &modulo_p, lanes);
+                // one request for both products
+                let place = self.session().detour(PREPROCESSING);
+                let products = self.prepare_products(2 * lanes);
+                self.session().back(place);
+                products?;
+                let ab = self.multiply(&a, &b)?;
+                let d = self.multiply(&ab, &c)?;
+                num::open(self.gmw.session(), p, &d)?
+            } else {
+                self.are_at_least_p(planes)?
+            };
             let session = self.gmw.session();
-            let d = num::open(session, p, &d)?;
             let kept: Vec<usize> = (0..lanes).filter(|i| d.get(*i) == Some(&0)).collect();
             for (to, from) in kept.iter().enumerate() {
                 (words[to], number[to]) = (words[*from], number[*from]);
             }
             made += kept.len();
             if !kept.is_empty() {
-                let bits = GmwBit::of_words(&words[..kept.len()], WIDTH);
+                let bits = GmwBit::of_words(&words[..kept.len()], width);
                 let bits = bits.into_iter().map(|bit| bit.made(session)).collect();
                 let number = Num::new(WipedVec::from(&number[..kept.len()])).made(session);
                 self.masks.push(Masks { bits, number });
             }
         }
         Ok(())
+    }
+
+    /// Whether each candidate, given by its bits, is p or more: d, opened to all.
+    fn are_at_least_p(&mut self, candidates: Vec<GmwBit>) -> Result<Vec<u64>, Abort> {
+        let program = adders::at_least(self.plain.get());
+        let lanes = candidates.first().map_or(0, Lanes::lanes);
+        // one request for all levels, beside what is in stock for others
+        let place = self.session().detour(PREPROCESSING);
+        let triples = self.gmw.triples() + triples_for(&program, lanes);
+        let made = self.gmw.prepare(triples);
+        self.session().back(place);
+        made?;
+        let mut jobs = [ProgramRun::new(&program, candidates)];
+        self.gmw.run(&mut jobs)?;
+        let [ProgramRun { wires, .. }] = jobs;
+        let mut share = Dense::with_capacity(lanes);
+        wires.iter().for_each(|d| share.push(d.words(), d.lanes()));
+        let d = open::open_packed(self.session(), share)?;
+        let bit = |lane: usize| d.words().get(lane / 64).map_or(1, |word| word >> (lane % 64) & 1);
+        Ok((0..lanes).map(bit).collect())
     }
 
     /// Makes everything that A2B of `count` numbers needs: masks and Boolean triples.
@@ -105,7 +150,8 @@ impl Mixed {
     /// How many Boolean triples A2B of `count` numbers takes.
     #[must_use]
     pub fn triples_to_bits(&self, count: usize) -> usize {
-        let programs = [adders::carry(self.adder), adders::sum(self.adder)];
+        let width = self.plain.bits() as usize;
+        let programs = [adders::carry(self.adder, width), adders::sum(self.adder, width)];
         programs.iter().map(|program| triples_for(program, count)).sum()
     }
 
@@ -121,8 +167,9 @@ impl Mixed {
         session.observe(checks::G7); // [G7]
         let parts = std::mem::take(&mut self.masks);
         let mut number = Num::join(&parts.iter().map(|part| &part.number).collect::<Vec<_>>());
-        let mut bits = Vec::with_capacity(WIDTH);
-        for j in 0..WIDTH {
+        let width = self.plain.bits() as usize;
+        let mut bits = Vec::with_capacity(width);
+        for j in 0..width {
             let of = parts.iter().filter_map(|part| part.bits.get(j)).collect::<Vec<_>>();
             bits.push(self.gmw.join_bits(&of));
         }
@@ -152,12 +199,12 @@ impl Mixed {
     }
 
     /// Step 5: x = u + r modulo p as bits: b = \[r >= p - u\] is the carry of r + v, where v = u - p modulo
-    /// 2^32; x = r + v if b is one, and r + u otherwise.
+    /// 2^W; x = r + v if b is one, and r + u otherwise.
     pub(crate) fn bits_of(&mut self, masks: Masks, u: &[u64]) -> Result<Vec<GmwBit>, Abort> {
-        let (p, session) = (self.plain, self.gmw.session());
+        let (p, width, session) = (self.plain, self.plain.bits() as usize, self.gmw.session());
         let first = session.me().index() == 0;
-        let v: Vec<u64> = u.iter().map(|u| (u + (1 << WIDTH)).wrapping_sub(p.get())).collect();
-        let [u, v] = [u, &v].map(|public| GmwBit::of_words(public, WIDTH));
+        let v: Vec<u64> = u.iter().map(|u| (u + (1 << width)).wrapping_sub(p.get())).collect();
+        let [u, v] = [u, &v].map(|public| GmwBit::of_words(public, width));
         let (mut propagated, mut generated) = (Vec::new(), Vec::new());
         for (r, v) in masks.bits.iter().zip(&v) {
             generated.push(r.and_public(v));
@@ -167,7 +214,7 @@ impl Mixed {
             }
             propagated.push(sum);
         }
-        let (carry, sum) = (adders::carry(self.adder), adders::sum(self.adder));
+        let (carry, sum) = (adders::carry(self.adder, width), adders::sum(self.adder, width));
         let mut jobs = [ProgramRun::new(&carry, propagated.into_iter().chain(generated).collect())];
         self.gmw.run(&mut jobs)?;
         let [ProgramRun { wires, .. }] = jobs;
@@ -199,7 +246,7 @@ fn factors(p: Modulus, bits: &Numbers, lanes: usize) -> [Num; 3] {
 }
 
 impl Convert<Num, Vec<GmwBit>> for Mixed {
-    /// A2B, Figure 10: the 32 bits of each number, the lowest first.
+    /// A2B, Figure 10: all bits of each number, as many as p has, the lowest first.
     fn convert(&mut self, x: Num) -> Result<Vec<GmwBit>, Abort> {
         let (masks, masked) = self.masked_number(&x)?;
         let u = num::open(self.gmw.session(), self.plain, &masked)?;
@@ -210,6 +257,7 @@ impl Convert<Num, Vec<GmwBit>> for Mixed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_field::zp::{P16, P62};
 
     /// Each bit of each candidate is in the factor it belongs to, and in no other: one that is in none would
     /// let masks of p and more through.
@@ -221,10 +269,22 @@ mod tests {
             let mut bits = vec![0; 3 * WIDTH];
             bits[j * 3 + lane] = 1;
             let alone: Vec<u64> = (0..3).map(|i| u64::from(i == lane)).collect();
-            let is_in = factors(p, &Numbers::of(&bits), 3).map(|factor| factor.shares() == alone);
+            let is_in = factors(p, &Numbers::of(p, &bits), 3).map(|factor| factor.shares() == alone);
             assert_eq!(is_in, [j == WIDTH - 1, j == WIDTH - 2, j < WIDTH - 2], "{lane} {j}");
         }
-        let all = factors(p, &Numbers::of(&[1; WIDTH]), 1).map(|factor| factor.shares()[0]);
+        let all = factors(p, &Numbers::of(p, &[1; WIDTH]), 1).map(|factor| factor.shares()[0]);
         assert_eq!(all, [1, 1, WIDTH as u64 - 2]);
+    }
+
+    /// Candidates and costs: what they are for each prime, and the formula of P32 in the test
+    /// `masks_of_p_or_more_serve_nobody`.
+    #[test]
+    fn candidates_are_few() {
+        let [p16, p32, p62] = [P16, P32, P62].map(|p| Modulus::new(p).unwrap());
+        for masks in [1, 2, 3, 120, 121, 122, PART] {
+            assert_eq!(candidates(p32, masks), masks * 4 / 3 + 8);
+            assert_eq!((candidates(p16, masks), candidates(p62, masks)), (2 * masks + 16, masks));
+        }
+        assert_eq!([p16, p32, p62].map(cost_of_mask), [[34, 0], [43, 27], [62, 0]]);
     }
 }

@@ -101,7 +101,6 @@ fn share(
     batch: u64,
 ) -> Result<RandomBits, Abort> {
     let ring = keys.ring();
-    RandomBits::admit_modulus(session, ring.plain())?;
     if bits.len() != ring.dimension() {
         return Err(session.misuse(FORM, Misuse::CountsDiffer));
     }
@@ -129,5 +128,5 @@ fn share(
     if session.me() == holder {
         numbers.iter_mut().for_each(|x| *x = plain.add(*x, half));
     }
-    Ok(RandomBits::of(session, GmwBit::of(bits.iter().copied()), &numbers))
+    Ok(RandomBits::of(session, plain, GmwBit::of(bits.iter().copied()), &numbers))
 }

@@ -8,7 +8,7 @@
 //! bit.
 
 use crate::bit::{Dense, GmwBit};
-use crate::random::{Numbers, RandomBits};
+use crate::random::{NARROW, Numbers, RandomBits, Residue};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, Misuse, Session, Step, step};
 use divisi_field::kernel::vectorize;
@@ -52,8 +52,8 @@ pub(crate) fn of_planes(
     sum_of_places(plain, lanes, u.len() / lanes.max(1), numbers, Some((u, first)))
 }
 
-/// The sum of 2^j r_j in each lane, for at most 32 places j. `numbers` has the shares of r_j, all lanes of
-/// one place behind those of the place before.
+/// The sum of 2^j r_j in each lane, for at most 32 places j, or any number of them if p has more bits.
+/// `numbers` has the shares of r_j, all lanes of one place behind those of the place before.
 pub(crate) fn weigh(plain: Modulus, lanes: usize, places: usize, numbers: &Numbers) -> WipedVec<u64> {
     sum_of_places(plain, lanes, places, numbers, None)
 }
@@ -61,9 +61,9 @@ pub(crate) fn weigh(plain: Modulus, lanes: usize, places: usize, numbers: &Numbe
 /// How many lanes are summed up together: their sums stay in the nearest cache.
 const LANES: usize = 512;
 
-/// The sum of 2^j t_j over at most 32 places: t_j is r_j, or our share of 1 - r_j where the public u_j is
-/// one. `flipped` is u, and whether we are the first party. Terms are at most p + 1, and p is below 2^32; so
-/// sums are below 2^64, and are reduced once, at their end.
+/// The sum of 2^j t_j: t_j is r_j, or our share of 1 - r_j where the public u_j is one. `flipped` is u, and
+/// whether we are the first party. Terms are at most p + 1. For p below 2^32 and at most 32 places sums are
+/// below 2^64, and are reduced once, at their end; for another p they are reduced after each place.
 fn sum_of_places(
     plain: Modulus,
     lanes: usize,
@@ -71,9 +71,25 @@ fn sum_of_places(
     numbers: &Numbers,
     flipped: Option<(&Dense, bool)>,
 ) -> WipedVec<u64> {
+    if plain.bits() > NARROW {
+        let add = |sum, term| plain.add(plain.add(sum, sum), plain.once(term));
+        return summed::<u64>(plain, lanes, places, numbers, flipped, add);
+    }
+    summed::<u32>(plain, lanes, places, numbers, flipped, |sum, term| sum + sum + term)
+}
+
+/// The same, where `add` adds a term to twice a sum.
+fn summed<W: Residue>(
+    plain: Modulus,
+    lanes: usize,
+    places: usize,
+    numbers: &Numbers,
+    flipped: Option<(&Dense, bool)>,
+    add: impl Fn(u64, u64) -> u64,
+) -> WipedVec<u64> {
     let one = plain.get() + u64::from(flipped.is_some_and(|(_, first)| first));
     let mut out = WipedVec::zeros(lanes);
-    let (mut scratch, mut plane) = (WipedVec::zeros(LANES), [0; LANES / 64]);
+    let (mut scratch, mut plane) = (WipedVec::<W>::zeros(LANES), [0; LANES / 64]);
     for (first, out) in (0..).step_by(LANES).zip(out.chunks_mut(LANES)) {
         for j in (0..places).rev() {
             if let Some((u, _)) = flipped {
@@ -86,8 +102,8 @@ fn sum_of_places(
                 || {
                     words.for_each(|((out, r), u)| {
                         (0..).zip(out.iter_mut().zip(r)).for_each(|(lane, (out, r)): (u64, _)| {
-                            let (r, u) = (u64::from(*r), (u >> lane & 1).wrapping_neg());
-                            *out = *out + *out + (r ^ (r ^ (one - r)) & u);
+                            let (r, u): (u64, u64) = ((*r).into(), (u >> lane & 1).wrapping_neg());
+                            *out = add(*out, r ^ (r ^ (one - r)) & u);
                         });
                     });
                 },

@@ -4,7 +4,7 @@
 //! x begins at 0, and each party P_i in turn makes it x xor r_i = x + r_i - 2 r_i x. The parties that had
 //! their turn share x. In a correlated transfer from each of them P_i chooses with r_i, and the payload is
 //! that party's share of x; the results are shares of r_i x. Adversary: semi-honest, all parties but one. The
-//! products are those of [`divisi_ot::correlate`] on semi-honest rows \[G14\]. Pads are within 2^-64 of
+//! products are those of [`divisi_ot::correlate`] on semi-honest rows \[G14\]. Pads are within 2^-78 of
 //! uniform, so P_i and each of these parties see only uniform values of each other.
 //!
 //! A batch has as many circles as parties, each with another first party: then each party chooses in one
@@ -12,9 +12,9 @@
 //! that one computes while the messages of another travel. Everything is sent and received in an order that
 //! is public and the same at all parties.
 //!
-//! Cost for an item at k = 4, sent by a party: (n - 1) (32 + 32) / 2 bits, because each pair sends a row one
-//! way and a number the other; n rounds (test `cost_of_bits_by_transfers`). Among few parties this is less
-//! than with any ciphertexts.
+//! Cost for an item at k = 4, sent by a party: (n - 1) (32 + W) / 2 bits for a p of W bits, because each pair
+//! sends a row one way and a number the other; n rounds (test `cost_of_bits_by_transfers`). Among few parties
+//! this is less than with any ciphertexts.
 
 use crate::bit::GmwBit;
 use crate::bits::RandomBits;
@@ -59,8 +59,8 @@ fn batch_of(parties: usize) -> (usize, usize) {
 /// Makes `count` random bits, shared modulo 2 and modulo p. All parties call it.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if `count` is zero, if the modulus has more than 32 bits, or if the set-up's rows are
-/// checked; the abort that ends the session, if a link fails.
+/// [`Abort::Misuse`] if `count` is zero, or if the set-up's rows are checked; the abort that ends the
+/// session, if a link fails.
 pub fn random_bits(
     session: &mut Session,
     setup: &mut Setup,
@@ -81,11 +81,11 @@ pub(crate) fn of_bits(
     plain: Modulus,
     bits: Bits<'_>,
 ) -> Result<RandomBits, Abort> {
-    let mut batch = Batch::begin(session, setup, plain, bits)?;
+    let mut batch = Batch::begin(session, setup, bits)?;
     while !batch.is_complete(session) {
         batch.turn(session, setup, plain)?;
     }
-    Ok(batch.bits(session))
+    Ok(batch.bits(session, plain))
 }
 
 /// Makes at least `count` random bits in batches, several at once: those that are under way take their turns
@@ -104,13 +104,13 @@ pub(crate) fn batches(
     loop {
         while begun < count && under_way.len() < at_once {
             let now = (count - begun).next_multiple_of(TILE).min(most);
-            under_way.push_back(Batch::begin(session, setup, plain, Bits::Random(now))?);
+            under_way.push_back(Batch::begin(session, setup, Bits::Random(now))?);
             begun += now;
         }
         let Some(mut batch) = under_way.pop_front() else { break };
         batch.turn(session, setup, plain)?;
         if batch.is_complete(session) {
-            made.append(batch.bits(session));
+            made.append(batch.bits(session, plain));
         } else {
             under_way.push_back(batch);
         }
@@ -166,13 +166,7 @@ enum Rows {
 
 impl Batch {
     /// 1. Each party's bits, in rows towards the parties before it.
-    fn begin(
-        session: &mut Session,
-        setup: &mut Setup,
-        plain: Modulus,
-        bits: Bits<'_>,
-    ) -> Result<Batch, Abort> {
-        RandomBits::admit_modulus(session, plain)?;
+    fn begin(session: &mut Session, setup: &mut Setup, bits: Bits<'_>) -> Result<Batch, Abort> {
         let (n, count) = (session.parties().max(1), bits.count());
         let number = session.count("random bits by transfers");
         let tiles = count.div_ceil(TILE);
@@ -221,11 +215,11 @@ impl Batch {
     }
 
     /// The bits, if all parties had their turn.
-    fn bits(self, session: &Session) -> RandomBits {
+    fn bits(self, session: &Session, plain: Modulus) -> RandomBits {
         let mut all = RandomBits::default();
         for circle in self.circles {
             let bits = GmwBit::new(circle.x.len(), circle.rows.bits());
-            all.append(RandomBits::of(session, bits, &circle.x));
+            all.append(RandomBits::of(session, plain, bits, &circle.x));
         }
         all
     }
@@ -311,16 +305,16 @@ mod tests {
     use super::*;
     use divisi_core::PublicParameters;
     use divisi_core::testing::run;
-    use divisi_field::zp::P32;
+    use divisi_field::zp::{P32, P62};
     use divisi_ot::SetupConfig;
-    use std::sync::Barrier;
 
     /// Bits that the parties choose keep their places, also where they pass around several circles and do not
     /// fill the last tile.
     #[test]
     fn chosen_bits_stay_in_their_places() {
-        let plain = Modulus::new(P32).unwrap();
-        for (n, count) in [(2, 70), (2, 2 * TILE * LEAST + 130), (3, 3 * TILE * LEAST + 2 * TILE + 1)] {
+        let (some, large) = (2 * TILE * LEAST + 130, 3 * TILE * LEAST + 2 * TILE + 1);
+        for (n, count, p) in [(2, 70, P32), (2, some, P32), (3, large, P32), (3, large, P62)] {
+            let plain = Modulus::new(p).unwrap();
             let chosen = |party: usize, at: usize| ((at * at + 7 * at + party * at) >> 3) as u64 & 1;
             let ends = run(n, &PublicParameters::new("chosen bits"), |mut session| {
                 let mut setup = Setup::new(&mut session, SetupConfig::default())?;
@@ -332,24 +326,10 @@ mod tests {
             let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
             for at in 0..count {
                 let r = (0..n).fold(0, |r, party| r ^ chosen(party, at));
-                let x = ends.iter().map(|(_, numbers)| numbers[at]).sum::<u64>() % plain.get();
+                let x = ends.iter().fold(0, |x, (_, numbers)| plain.add(x, numbers[at]));
                 assert!(ends.iter().enumerate().all(|(party, (bits, _))| bits[at] == chosen(party, at)));
                 assert_eq!(x, r, "{n} parties, bit {at}");
             }
         }
-    }
-
-    /// Shares of four bytes would lose bits of a larger number.
-    #[test]
-    fn numbers_of_more_than_32_bits_are_refused() {
-        let plain = Modulus::new((1 << 32) + 15).unwrap();
-        // neither party refuses and leaves before the other has made its set-up
-        let made = Barrier::new(2);
-        let ends = run(2, &PublicParameters::new("wide numbers"), |mut session| {
-            let setup = Setup::new(&mut session, SetupConfig::default());
-            made.wait();
-            random_bits(&mut session, &mut setup?, plain, 1).map(drop)
-        });
-        assert!(ends.iter().all(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bit::Dense;
 use crate::num::{pack, unpack};
-use divisi_field::zp::{Modulus, P16, P32};
+use divisi_field::zp::{Modulus, P16, P32, P62};
 
 /// Bits that `add_bytes` accepts are written again as they were.
 #[test]
@@ -38,7 +38,7 @@ fn random_dense_bits() {
 /// Numbers that `unpack` accepts are below p, and `pack` writes them again as they were.
 #[test]
 fn random_numbers() {
-    for p in [P16, P32].map(|p| Modulus::new(p).unwrap()) {
+    for p in [P16, P32, P62].map(|p| Modulus::new(p).unwrap()) {
         let counts = [1, 2, 3, 8, 9];
         let seeds = counts.map(|count: u64| {
             let numbers: Vec<u64> = (0..count).map(|i| p.get() - 1 - 77 * i).collect();

@@ -29,7 +29,7 @@ enum Source {
     Ciphertexts(Keys, Box<Sampler>),
 }
 
-/// Uniform numbers below p, shared as 32 bits and modulo p: the masks of A2B. Using them consumes them
+/// Uniform numbers below p, shared as bits and modulo p: the masks of A2B. Using them consumes them
 /// \[G7\].
 pub(crate) struct Masks {
     pub bits: Vec<GmwBit>,

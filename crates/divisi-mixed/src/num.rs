@@ -304,11 +304,11 @@ pub(crate) fn unpack(p: Modulus, body: &[u8], count: usize) -> Option<Vec<u64>> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi_field::zp::{P16, P32};
+    use divisi_field::zp::{P16, P32, P62};
 
     #[test]
     fn numbers_take_exactly_their_bits() {
-        for p in [P16, P32].map(|p| Modulus::new(p).unwrap()) {
+        for p in [P16, P32, P62].map(|p| Modulus::new(p).unwrap()) {
             for count in [0, 1, 2, 9] {
                 let numbers: Vec<u64> = (0..count as u64).map(|i| p.get() - 1 - i * 77).collect();
                 assert_eq!(pack(p, &numbers).len(), length(p, count));
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_number_that_is_not_below_p_is_found_anywhere() {
-        for p in [P16, P32].map(|p| Modulus::new(p).unwrap()) {
+        for p in [P16, P32, P62].map(|p| Modulus::new(p).unwrap()) {
             let small = [0, 1, p.get() - 1, p.get() / 2, 2];
             assert!(are_below(p, &small) && are_below(p, &[]));
             for large in [p.get(), p.get() + 1, 2 * p.get(), 1 << 62, 1 << 63, (1 << 63) + 1, u64::MAX] {

@@ -1,15 +1,16 @@
 //! One party's shares of random bits, in the parts in which they were made: parts are handed on without
 //! copying, and what is taken from a part is wiped there.
 //!
-//! Shares modulo p take four bytes each: p has at most 32 bits.
+//! Shares modulo p take four bytes each if p has at most 32 bits, and else eight.
 
 use crate::bit::{Dense, GmwBit};
-use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Misuse, Session, Step, step};
+use divisi_core::wipe::{Wipe, WipedVec};
+use divisi_core::{Abort, Session, Step};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
 
-const MODULUS: Step = step!("modulus");
+/// Shares modulo p of at most this many bits take four bytes each.
+pub(crate) const NARROW: u32 = 32;
 
 /// One party's shares of random bits. Using them consumes them \[G7\]: they are neither copied nor cloned.
 ///
@@ -35,7 +36,7 @@ struct Part {
     /// The shares modulo 2: a lane for each bit.
     bits: GmwBit,
     /// The shares modulo p.
-    numbers: WipedVec<u32>,
+    numbers: Residues,
     /// How many bits are left; those behind them are wiped.
     len: usize,
 }
@@ -45,7 +46,7 @@ impl Part {
     fn cut(&mut self, at: usize) -> Part {
         let tail = Part {
             bits: self.bits.slice(at, self.len - at),
-            numbers: WipedVec::from(&self.numbers[at..self.len]),
+            numbers: self.numbers.part(at, self.len),
             len: self.len - at,
         };
         self.shorten(at);
@@ -55,29 +56,16 @@ impl Part {
     /// Keeps the first `len` bits and wipes the others.
     fn shorten(&mut self, len: usize) {
         self.bits.clear(len, self.len);
-        self.numbers[len..self.len].fill(0);
+        self.numbers.clear(len, self.len);
         self.len = len;
     }
 }
 
 impl RandomBits {
-    /// Demands a modulus of at most 32 bits: shares of a larger one do not fit.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] if it has more.
-    pub(crate) fn admit_modulus(session: &Session, plain: Modulus) -> Result<(), Abort> {
-        if plain.bits() > 32 {
-            return Err(session.misuse(MODULUS, Misuse::OutOfRange));
-        }
-        Ok(())
-    }
-
-    /// The shares of a list of bits that this session made, and of the same numbers modulo a p that
-    /// [`RandomBits::admit_modulus`] accepts.
-    pub(crate) fn of(session: &Session, bits: GmwBit, numbers: &[u64]) -> RandomBits {
-        let (bits, numbers) = (bits.made(session), narrow(numbers));
-        let len = numbers.len();
-        RandomBits { parts: vec![Part { bits, numbers, len }] }
+    /// The shares of a list of bits that this session made, and of the same numbers modulo p.
+    pub(crate) fn of(session: &Session, plain: Modulus, bits: GmwBit, numbers: &[u64]) -> RandomBits {
+        let (bits, len) = (bits.made(session), numbers.len());
+        RandomBits { parts: vec![Part { bits, numbers: Residues::of(plain, numbers), len }] }
     }
 
     /// How many there are.
@@ -147,7 +135,7 @@ impl RandomBits {
             (bits, bits_left) = bits_left.split_at_mut(part.len);
             (numbers, numbers_left) = numbers_left.split_at_mut(part.len);
             part.bits.spread(bits);
-            numbers.iter_mut().zip(part.numbers.iter()).for_each(|(out, number)| *out = u64::from(*number));
+            part.numbers.copy(numbers);
         }
         (bits, numbers)
     }
@@ -179,37 +167,106 @@ fn narrow(numbers: &[u64]) -> WipedVec<u32> {
     words
 }
 
+/// Numbers modulo p in as few bytes as they take; which these are is public. All numbers of a session have
+/// the same form.
+#[derive(Clone)]
+pub(crate) enum Residues {
+    Narrow(WipedVec<u32>),
+    Wide(WipedVec<u64>),
+}
+
+/// A word that holds a residue.
+pub(crate) trait Residue: Wipe + Into<u64> {
+    /// The residues, if they are such words.
+    fn of(residues: &Residues) -> Option<&[Self]>;
+}
+
+impl Residue for u32 {
+    fn of(residues: &Residues) -> Option<&[u32]> {
+        if let Residues::Narrow(words) = residues { Some(words) } else { None }
+    }
+}
+
+impl Residue for u64 {
+    fn of(residues: &Residues) -> Option<&[u64]> {
+        if let Residues::Wide(words) = residues { Some(words) } else { None }
+    }
+}
+
+impl Residues {
+    fn of(plain: Modulus, numbers: &[u64]) -> Residues {
+        if plain.bits() > NARROW {
+            Residues::Wide(WipedVec::from(numbers))
+        } else {
+            Residues::Narrow(narrow(numbers))
+        }
+    }
+
+    /// Those from one place to another.
+    fn part(&self, from: usize, to: usize) -> Residues {
+        match self {
+            Residues::Narrow(words) => Residues::Narrow(WipedVec::from(&words[from..to])),
+            Residues::Wide(words) => Residues::Wide(WipedVec::from(&words[from..to])),
+        }
+    }
+
+    /// Wipes those from one place to another.
+    fn clear(&mut self, from: usize, to: usize) {
+        match self {
+            Residues::Narrow(words) => words[from..to].fill(0),
+            Residues::Wide(words) => words[from..to].fill(0),
+        }
+    }
+
+    /// Copies the first ones, as many as there is place for.
+    fn copy(&self, out: &mut [u64]) {
+        match self {
+            Residues::Narrow(words) => {
+                out.iter_mut().zip(words.iter()).for_each(|(out, word)| *out = u64::from(*word));
+            }
+            Residues::Wide(words) => out.iter_mut().zip(words.iter()).for_each(|(out, word)| *out = *word),
+        }
+    }
+}
+
 /// Shares modulo p of random bits, in parts.
 #[derive(Default)]
 pub(crate) struct Numbers {
     /// Where each part ends, counted from the first number on.
     ends: Vec<usize>,
-    parts: Vec<WipedVec<u32>>,
+    parts: Vec<Residues>,
 }
 
 impl Numbers {
     /// These numbers in one part.
     #[cfg(test)]
-    pub(crate) fn of(numbers: &[u64]) -> Numbers {
-        Numbers { ends: vec![numbers.len()], parts: vec![narrow(numbers)] }
+    pub(crate) fn of(plain: Modulus, numbers: &[u64]) -> Numbers {
+        Numbers { ends: vec![numbers.len()], parts: vec![Residues::of(plain, numbers)] }
     }
 
     /// `count` numbers from `from` on.
     pub(crate) fn words(&self, from: usize, count: usize) -> WipedVec<u64> {
-        let (mut words, mut scratch) = (WipedVec::zeros(count), WipedVec::zeros(count));
+        if self.parts.iter().any(|part| matches!(part, Residues::Wide(_))) {
+            return self.widened::<u64>(from, count);
+        }
+        self.widened::<u32>(from, count)
+    }
+
+    fn widened<W: Residue>(&self, from: usize, count: usize) -> WipedVec<u64> {
+        let (mut words, mut scratch) = (WipedVec::zeros(count), WipedVec::<W>::zeros(count));
         let numbers = self.at(from, &mut scratch);
-        words.iter_mut().zip(numbers).for_each(|(word, number)| *word = u64::from(*number));
+        words.iter_mut().zip(numbers).for_each(|(word, number)| *word = (*number).into());
         words
     }
 
     /// The numbers from `from` on, as many as `scratch` has: a reference into their part, or, if they are in
-    /// several parts, copied to `scratch`. Missing numbers are zero.
-    pub(crate) fn at<'n>(&'n self, from: usize, scratch: &'n mut [u32]) -> &'n [u32] {
+    /// several parts, copied to `scratch`. Missing numbers are zero, and so are those of another form.
+    pub(crate) fn at<'n, W: Residue>(&'n self, from: usize, scratch: &'n mut [W]) -> &'n [W] {
         let first = self.ends.partition_point(|end| *end <= from);
         let begins = |part: usize| part.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
         let of = |part: usize| {
             let (begin, end) = (begins(part).unwrap_or(0), self.ends.get(part).copied()?);
-            self.parts.get(part)?.get(from.max(begin) - begin..end - begin)
+            W::of(self.parts.get(part)?)?.get(from.max(begin) - begin..end - begin)
         };
         if let Some(there) = of(first).and_then(|part| part.get(..scratch.len())) {
             return there;
@@ -221,7 +278,7 @@ impl Numbers {
             left[..now].copy_from_slice(&part[..now]);
             filled += now;
         }
-        scratch[filled..].fill(0);
+        scratch[filled..].fill(W::default());
         scratch
     }
 }
@@ -229,16 +286,20 @@ impl Numbers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::Lanes;
+
+    const MODULI: [u64; 2] = [divisi_field::zp::P32, divisi_field::zp::P62];
 
     /// Bits in parts of these lengths: the shares modulo p are the numbers 0, 1, 2 .., and those modulo 2
     /// their lowest bits.
-    fn parts(lens: &[usize]) -> RandomBits {
+    fn parts(lens: &[usize], p: u64) -> RandomBits {
+        let plain = Modulus::new(p).unwrap();
         let mut all = RandomBits::default();
         let mut from = 0;
         for len in lens {
             let numbers: Vec<u64> = (from..from + len).map(|i| i as u64).collect();
             let bits = GmwBit::of(numbers.iter().copied());
-            let part = Part { bits, numbers: narrow(&numbers), len: *len };
+            let part = Part { bits, numbers: Residues::of(plain, &numbers), len: *len };
             all.parts.push(part);
             from += len;
         }
@@ -248,7 +309,11 @@ mod tests {
     /// Bits are taken from the last part first, and are left nowhere else [G7].
     #[test]
     fn bits_are_taken_once() {
-        let mut all = parts(&[100, 70, 3]);
+        MODULI.into_iter().for_each(taken_once);
+    }
+
+    fn taken_once(p: u64) {
+        let mut all = parts(&[100, 70, 3], p);
         let mut seen = Vec::new();
         for count in [1, 0, 2, 60, 75, 5, 30] {
             let before = all.len();
@@ -260,8 +325,11 @@ mod tests {
             seen.extend_from_slice(&numbers);
             // what was taken is wiped where it was
             for part in &all.parts {
-                assert!(part.numbers[part.len..].iter().all(|number| *number == 0));
-                assert!((part.len..part.numbers.len()).all(|lane| part.bits.lane(lane) == 0));
+                let lanes = part.bits.lanes();
+                let mut numbers = vec![1; lanes];
+                part.numbers.copy(&mut numbers);
+                assert!(numbers[part.len..].iter().all(|number| *number == 0));
+                assert!((part.len..lanes).all(|lane| part.bits.lane(lane) == 0));
             }
         }
         assert!(all.take(1).is_none() && all.is_empty());
@@ -272,9 +340,13 @@ mod tests {
     /// Numbers are found in their places, also across parts and behind a part that is used in part.
     #[test]
     fn numbers_are_found_across_parts() {
-        let mut all = parts(&[100, 70, 30]);
+        MODULI.into_iter().for_each(found_across_parts);
+    }
+
+    fn found_across_parts(p: u64) {
+        let mut all = parts(&[100, 70, 30], p);
         drop(all.take(10));
-        let mut more = parts(&[7]);
+        let mut more = parts(&[7], p);
         more.append(all.first(180));
         let (bits, numbers) = more.packed();
         let expected: Vec<u64> = (0..7).chain(0..180).collect();

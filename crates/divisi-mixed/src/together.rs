@@ -4,13 +4,12 @@
 //! used once \[G7\]. Online two rounds, and two more if a table is private, for the products of signs and
 //! entries (test `conversions_and_lookups_share_an_opening`).
 
-use crate::adders::WIDTH;
 use crate::bit::{Dense, GmwBit};
 use crate::convert;
 use crate::mixed::Mixed;
 use crate::num::Num;
 use crate::open;
-use crate::random::Numbers;
+use crate::random::{NARROW, Numbers};
 use crate::table::{self, Signs};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Convert, Lanes, Misuse, Step, step};
@@ -21,7 +20,8 @@ const PAIRS: Step = step!("pairs");
 /// A request about shared bits.
 #[expect(clippy::exhaustive_enums, reason = "each has results of its own")]
 pub enum Asked<'t> {
-    /// B2A, Figure 9: the number that has these bits, at most 32 of them, the lowest first.
+    /// B2A, Figure 9: the number that has these bits, the lowest first: at most 32 of them, or as many as p
+    /// has.
     Number(Vec<GmwBit>),
     /// Figure 8, case 1: the entry of each of these public tables of 2^m numbers at every index of m bits,
     /// the lowest first.
@@ -58,7 +58,7 @@ impl Mixed {
     /// its tables. All parties make the same requests in the same order.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for numbers of more than 32 bits or of different lanes, for indices, tables and
+    /// [`Abort::Misuse`] for numbers of too many bits or of different lanes, for indices, tables and
     /// signs that do not fit each other, and for shares of another session; the abort that ends the session,
     /// if a link or a check fails.
     pub fn ask(&mut self, asked: Vec<Asked<'_>>) -> Result<Vec<Vec<Num>>, Abort> {
@@ -176,7 +176,8 @@ impl Mixed {
         match asked {
             Asked::Number(x) => {
                 let lanes = x.first().map_or(0, Lanes::lanes);
-                if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {
+                let most = self.plain().bits().max(NARROW) as usize;
+                if x.is_empty() || x.len() > most || x.iter().any(|bit| bit.lanes() != lanes) {
                     return Err(self.session().misuse(BITS, Misuse::LanesDiffer));
                 }
                 x.iter().try_for_each(|bit| bit.admit(self.session(), BITS))?;
@@ -209,7 +210,7 @@ impl Mixed {
 }
 
 impl Convert<Vec<GmwBit>, Num> for Mixed {
-    /// B2A, Figure 9, from the bits of a number (at most 32), the lowest first.
+    /// B2A, Figure 9, from the bits of a number, the lowest first ([`Asked::Number`]).
     fn convert(&mut self, x: Vec<GmwBit>) -> Result<Num, Abort> {
         let number = self.ask(vec![Asked::Number(x)])?.pop().and_then(|mut one| one.pop());
         number.ok_or_else(|| self.session().misuse(BITS, Misuse::NotComputed))

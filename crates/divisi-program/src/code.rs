@@ -2,7 +2,9 @@
 
 use crate::node::{self, Id, Node, Sized};
 use crate::schedule;
-use divisi_mixed::adders;
+use crate::size::NumberSize;
+use divisi_field::zp::Modulus;
+use divisi_mixed::{a2b, adders};
 
 /// Nodes that share rounds: the local ones run first, in order; then those that need messages, kind by kind.
 #[derive(Debug, Default)]
@@ -19,6 +21,8 @@ pub(crate) struct Layer {
 /// A program that is ready to run.
 #[derive(Debug)]
 pub struct Code {
+    /// How large numbers are.
+    pub(crate) numbers: NumberSize,
     pub(crate) nodes: Vec<Sized>,
     pub(crate) layers: Vec<Layer>,
     /// The node of each output.
@@ -46,6 +50,10 @@ pub struct RunCost {
     pub lookups: usize,
     /// Random bits shared in both worlds (modulo 2 and modulo p) that lookups take.
     pub lookup_bits: usize,
+    /// Random bits that masks of A2B take on average: about 43 each, or 62 if numbers are wide.
+    pub mask_bits: usize,
+    /// Arithmetic triples that masks of A2B take on average: about 2.7 each, or none if numbers are wide.
+    pub mask_triples: usize,
     /// Garbled gates, and how many of them are ANDs.
     pub garbled: [usize; 2],
     /// Rounds online, including those of outputs.
@@ -53,10 +61,10 @@ pub struct RunCost {
 }
 
 impl RunCost {
-    /// Random bits shared in both worlds that a run takes, including about 43 for each mask of A2B.
+    /// Random bits shared in both worlds that a run takes, including those for masks of A2B.
     #[must_use]
     pub fn random_bits(&self) -> usize {
-        self.b2a_bits + self.lookup_bits + 43 * self.a2b
+        self.b2a_bits + self.lookup_bits + self.mask_bits
     }
 
     /// Whether a run takes oblivious transfers: for ANDs, garbled or not, and for random bits if these are
@@ -67,10 +75,10 @@ impl RunCost {
         ands > 0 || bits_by_transfers && self.random_bits() > 0
     }
 
-    /// Arithmetic triples that a run takes, including about 2.7 for each mask of A2B.
+    /// Arithmetic triples that a run takes, including those for masks of A2B.
     #[must_use]
     pub fn triples(&self) -> usize {
-        self.products + (27 * self.a2b).div_ceil(10)
+        self.products + self.mask_triples
     }
 }
 
@@ -81,7 +89,7 @@ const GARBLED: usize = 2;
 
 impl Code {
     /// The code of these nodes; those that no output needs are dropped.
-    pub(crate) fn new(nodes: Vec<Sized>, outputs: Vec<Id>) -> Code {
+    pub(crate) fn new(numbers: NumberSize, nodes: Vec<Sized>, outputs: Vec<Id>) -> Code {
         let mut uses = vec![0; nodes.len()];
         outputs.iter().for_each(|id| uses[*id] += 1);
         for id in (0..nodes.len()).rev() {
@@ -89,10 +97,10 @@ impl Code {
                 nodes[id].node.args().into_iter().for_each(|arg| uses[arg] += 1);
             }
         }
-        let mut code = Code { nodes, layers: Vec::new(), outputs, uses };
+        let mut code = Code { numbers, nodes, layers: Vec::new(), outputs, uses };
         // every node runs as early as possible, unless it takes fewer rounds in all if nodes wait for others
         // of their kind
-        let (early, together) = schedule::depths(&code.nodes, &code.uses);
+        let (early, together) = schedule::depths(&code.nodes, &code.uses, numbers.width());
         code.layers = code.in_layers(&together);
         let rounds = code.cost().rounds;
         let layers = code.in_layers(&early);
@@ -137,7 +145,7 @@ impl Code {
             }
             if !layer.to_bits.is_empty() {
                 let lanes = self.lanes(&layer.to_bits);
-                let (ands, depth) = adders::cost(node::adder(lanes));
+                let (ands, depth) = adders::cost(node::adder(lanes), self.numbers.width());
                 cost.a2b += lanes;
                 cost.a2b_ands += ands * lanes;
                 cost.rounds += depth;
@@ -189,6 +197,10 @@ impl Code {
             }
         }
         cost.rounds += usize::from(!self.outputs.is_empty());
+        if let Some(p) = Modulus::new(self.numbers.modulus()) {
+            let [bits, tenths] = a2b::cost_of_mask(p);
+            (cost.mask_bits, cost.mask_triples) = (bits * cost.a2b, (tenths * cost.a2b).div_ceil(10));
+        }
         cost
     }
 }

@@ -3,8 +3,8 @@
 use crate::applications::{self, Application};
 use crate::literal;
 use crate::plain::{Entries, fits};
-use crate::program::{Input, LARGEST};
-use crate::{Code, Interval, RunCost, Script, ValueKind, lower, text, valid};
+use crate::program::Input;
+use crate::{Code, Interval, NumberSize, RunCost, Script, ValueKind, lower, text, valid};
 use divisi_engine::circuit;
 use divisi_engine::failure::Failure;
 use divisi_engine::name::Name;
@@ -88,7 +88,11 @@ impl HeldProgram {
     fn own(application: &'static Application) -> Result<HeldProgram, Failure> {
         let program = application.script().map_err(Failure::usage)?;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 application v1");
-        // everything that is public about it, so that two versions with different applications notice that
+        // everything that is public about it, so that two versions with different applications notice that;
+        // numbers have 31 bits unless this says more
+        if program.numbers() != NumberSize::default() {
+            hasher.update(&program.numbers().modulus().to_le_bytes());
+        }
         let all = (program.inputs(), program.statements(), program.outputs());
         hasher.update(format!("{} {all:?}", application.name).as_bytes());
         let (code, digest) = (lowered(application.name, &program)?, *hasher.finalize().as_bytes());
@@ -183,7 +187,7 @@ impl HeldProgram {
             if found[place].is_some() {
                 return Err(Failure::usage(format!("the input {name} is given twice")));
             }
-            found[place] = Some(entries(input, values)?);
+            found[place] = Some(entries(&self.program, input, values)?);
         }
         for (input, found) in inputs.iter().zip(&found) {
             if found.is_none() && owner.is_none_or(|owner| owner == input.owner) {
@@ -235,7 +239,8 @@ fn lowered(name: &str, program: &Script) -> Result<Code, Failure> {
 }
 
 /// The entries of an input, from values that commas or white space separate.
-pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
+pub(crate) fn entries(program: &Script, input: &Input, values: &str) -> Result<Entries, Failure> {
+    let largest = program.numbers().largest();
     let words = values.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
     // no value in a message: it is a secret
     let wrong = |i: usize, what: String| {
@@ -245,9 +250,9 @@ pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
         ValueKind::Num => {
             let number = |(i, word): (usize, &str)| {
                 let unsigned = word.strip_prefix('+').filter(|rest| !rest.starts_with('-'));
-                let number =
-                    literal::integer(unsigned.unwrap_or(word)).filter(|x| x.unsigned_abs() <= LARGEST as u64);
-                number.ok_or_else(|| wrong(i, format!("is not an integer from -{LARGEST} to {LARGEST}")))
+                let number = literal::integer(unsigned.unwrap_or(word))
+                    .filter(|x| x.unsigned_abs() <= largest.unsigned_abs());
+                number.ok_or_else(|| wrong(i, format!("is not an integer from -{largest} to {largest}")))
             };
             Entries::Num(words.enumerate().map(number).collect::<Result<_, _>>()?)
         }
@@ -265,7 +270,7 @@ pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
             Entries::Bits(words.enumerate().map(word).collect::<Result<_, _>>()?)
         }
     };
-    fits(&input.name, input.value.kind(), input.value.shape(), &entries).map_err(Failure::usage)?;
+    fits(program, input, &entries).map_err(Failure::usage)?;
     Ok(entries)
 }
 
@@ -291,6 +296,7 @@ fn word(bits: &[bool]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::LARGEST;
 
     #[test]
     fn bits_are_read_and_shown() {
@@ -303,7 +309,7 @@ mod tests {
         assert_eq!(whole(hex, 128).as_deref(), Some(hex));
         let body = "divisi program 1\ninput x 1 num 4\noutput x 1\n";
         let program = text::read(body, &|_| Err("no circuits".into())).unwrap();
-        let numbers = |text: &str| entries(&program.inputs()[0], text).ok();
+        let numbers = |text: &str| entries(&program, &program.inputs()[0], text).ok();
         assert_eq!(numbers("+5,-0x10 0x7\n-3"), Some(Entries::Num(vec![5, -16, 7, -3])));
         assert!(["+-5,1,1,1", "++5,1,1,1", "1e3,1,1,1", "1,1,1"].iter().all(|text| numbers(text).is_none()));
         for text in ["", "0x", "-1", "+1", "1e3", "0xg", "999999999999999999999999999999999999999999"] {
@@ -331,19 +337,20 @@ mod tests {
             let Ok(text) = std::str::from_utf8(bytes) else { return Ok(false) };
             let mut taken = false;
             for input in program.inputs() {
-                let Ok(found) = entries(input, text) else { continue };
+                let Ok(found) = entries(&program, input, text) else { continue };
                 taken = true;
                 let count = input.value.shape().entries();
                 let fits = match (&found, input.value.kind()) {
                     (Entries::Num(all), ValueKind::Num) => {
-                        all.len() == count && all.iter().all(|x| x.unsigned_abs() <= LARGEST as u64)
+                        all.len() == count && all.iter().all(|x| x.unsigned_abs() <= LARGEST.unsigned_abs())
                     }
                     (Entries::Bits(all), ValueKind::Bits(width)) => {
                         all.len() == count && all.iter().all(|word| word.len() == width)
                     }
                     _ => false,
                 };
-                if !fits || entries(input, &shown(&found).join(",")).ok().as_ref() != Some(&found) {
+                let again = entries(&program, input, &shown(&found).join(","));
+                if !fits || again.ok().as_ref() != Some(&found) {
                     return Err(format!("other values of {}", input.name));
                 }
             }

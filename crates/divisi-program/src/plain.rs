@@ -4,10 +4,10 @@
 
 mod words;
 
-use crate::program::{Action, Constant, LARGEST, Script, Statement, ValueKind};
+use crate::program::{Action, Constant, Input, Script, Statement, ValueKind};
 use crate::shape::Shape;
+use crate::size::NumberSize;
 use divisi_circuit::{Program as Circuit, plain};
-use divisi_field::zp::P32;
 use std::cell::Cell;
 use std::fmt;
 use std::iter::repeat;
@@ -78,22 +78,33 @@ impl Entries {
 }
 
 /// Reduces the results of one statement modulo p, entry after entry, and notes the first one that it changes.
-#[derive(Default)]
 struct Modulus {
+    size: NumberSize,
     reduced: Cell<usize>,
     wrapped: Cell<Option<usize>>,
 }
 
 impl Modulus {
+    fn new(size: NumberSize) -> Modulus {
+        Modulus { size, reduced: Cell::default(), wrapped: Cell::default() }
+    }
+
+    /// A sum of products and one more. A sum that is so large that it could become one beyond 128 bits is
+    /// reduced before; ranges exclude that, but not everything is evaluated within them.
+    fn plus(&self, sum: i128, product: i128) -> i128 {
+        let p = i128::from(self.size.modulus());
+        product + if sum.unsigned_abs() >> 120 == 0 { sum } else { sum % p }
+    }
+
     /// The residue modulo p that is nearest to zero.
     fn reduced(&self, x: i128) -> i64 {
-        if x.unsigned_abs() > LARGEST as u128 && self.wrapped.get().is_none() {
+        let (p, largest) = (i128::from(self.size.modulus()), i128::from(self.size.largest()));
+        if x.unsigned_abs() > largest.unsigned_abs() && self.wrapped.get().is_none() {
             self.wrapped.set(Some(self.reduced.get()));
         }
         self.reduced.set(self.reduced.get() + 1);
-        let p = i128::from(P32);
         let x = x.rem_euclid(p);
-        (if x > i128::from(LARGEST) { x - p } else { x }) as i64
+        (if x > largest { x - p } else { x }) as i64
     }
 }
 
@@ -130,7 +141,7 @@ pub(crate) fn evaluate_with(
     }
     let mut values: Vec<Entries> = vec![Entries::Num(Vec::new()); program.values.len()];
     for (input, entries) in program.inputs.iter().zip(inputs) {
-        fits(&input.name, input.value.kind(), input.value.shape(), entries)?;
+        fits(program, input, entries)?;
         values[input.value.id] = entries.clone();
     }
     for statement in &program.statements {
@@ -138,7 +149,7 @@ pub(crate) fn evaluate_with(
             continue;
         }
         see(statement, Stage::Before(&values))?;
-        let modulus = Modulus::default();
+        let modulus = Modulus::new(program.numbers);
         let results = step(program, statement, &values, &modulus)?;
         see(statement, Stage::After(modulus.wrapped.get()))?;
         for (id, entries) in statement.results.iter().zip(results) {
@@ -148,17 +159,19 @@ pub(crate) fn evaluate_with(
     Ok(program.outputs.iter().map(|output| values[output.value.id].clone()).collect())
 }
 
-/// Checks that entries fit an input.
+/// Checks that entries fit an input of a program.
 ///
 /// # Errors
 /// A message that says what is wrong, with the input's name.
-pub fn fits(name: &str, kind: ValueKind, shape: &Shape, entries: &Entries) -> Result<(), String> {
+pub fn fits(program: &Script, input: &Input, entries: &Entries) -> Result<(), String> {
+    let (name, kind, shape) = (&input.name, input.value.kind(), input.value.shape());
+    let largest = program.numbers.largest().unsigned_abs();
     if entries.len() != shape.entries() {
         let (given, wanted) = (entries.len(), shape.entries());
         return Err(format!("the input {name} takes {wanted} values, and {given} are given"));
     }
     let right = match (kind, entries) {
-        (ValueKind::Num, Entries::Num(numbers)) => numbers.iter().all(|x| x.unsigned_abs() <= LARGEST as u64),
+        (ValueKind::Num, Entries::Num(numbers)) => numbers.iter().all(|x| x.unsigned_abs() <= largest),
         (ValueKind::Bits(width), Entries::Bits(bits)) => bits.iter().all(|bits| bits.len() == width),
         _ => false,
     };
@@ -237,7 +250,7 @@ fn step(
                 let term = |k: usize| {
                     i128::from(x[at / columns * inner + k]) * i128::from(y[k * columns + at % columns])
                 };
-                reduced((0..inner).map(term).sum())
+                reduced((0..inner).map(term).fold(0, |sum, term| modulus.plus(sum, term)))
             };
             Entries::Num((0..shape.entries()).map(entry).collect())
         }

@@ -5,8 +5,8 @@
 
 use crate::interval::Interval;
 use crate::shape::Shape;
+use crate::size::NumberSize;
 use divisi_circuit::Program as Circuit;
-use divisi_field::zp::P32;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use std::sync::Arc;
 pub const WIDEST: usize = 1 << 16;
 /// The largest size of a program: the entries of all its values together, where each bit counts as an entry.
 pub const LARGEST_PROGRAM: usize = 1 << 27;
-/// The largest number; the smallest is its negative.
-pub const LARGEST: i64 = (P32 as i64 - 1) / 2;
-/// Comparisons, `shift` and `div` are right if their arguments, and differences of these, are below this in
-/// absolute value.
-pub const BOUND: i64 = 1 << 30;
+/// The largest number of a program that says nothing about its numbers; the smallest is its negative.
+pub const LARGEST: i64 = NumberSize::Bits31.largest();
+/// In such a program comparisons, `shift` and `div` are right if their arguments, and differences of these,
+/// are below this in absolute value.
+pub const BOUND: i64 = NumberSize::Bits31.bound();
 
 /// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,6 +210,7 @@ pub type ProgramError = String;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Script {
+    pub(crate) numbers: NumberSize,
     pub(crate) values: Vec<Value>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) inputs: Vec<Input>,
@@ -234,10 +235,22 @@ pub struct Script {
 }
 
 impl Script {
-    /// A program without statements.
+    /// A program without statements, with numbers of 31 bits.
     #[must_use]
     pub fn new() -> Script {
         Script::default()
+    }
+
+    /// A program without statements, with numbers of this size.
+    #[must_use]
+    pub fn of_numbers(numbers: NumberSize) -> Script {
+        Script { numbers, ..Script::default() }
+    }
+
+    /// How large its numbers are.
+    #[must_use]
+    pub fn numbers(&self) -> NumberSize {
+        self.numbers
     }
 
     /// The inputs, in order.

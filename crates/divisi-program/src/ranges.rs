@@ -5,7 +5,6 @@
 
 use crate::interval::{Interval, NumberLimits};
 use crate::program::{Action, Input, ProgramError, Script, Statement, Value, ValueKind};
-use divisi_field::zp::P32;
 use std::collections::BTreeSet;
 
 /// How many statements are followed back to an input without a range, for a message.
@@ -13,9 +12,8 @@ const FAR: usize = 1 << 16;
 
 impl Script {
     /// What the numbers of the program can be.
-    #[expect(clippy::unused_self, reason = "the modulus is the program's, and there is one as yet")]
     pub(crate) fn limits(&self) -> NumberLimits {
-        NumberLimits::modulo(P32)
+        self.numbers.limits()
     }
 
     /// What all values of a kind can be.

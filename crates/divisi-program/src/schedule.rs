@@ -27,8 +27,9 @@ fn kind(sized: &Sized, [low_depth, fewest_ands]: [usize; 2]) -> Option<(usize, u
 
 /// Two choices of a layer for each node that is used. In the first, every node runs as early as it can. In
 /// the second, a node whose result is not needed yet waits for the layer in which it shares the most rounds
-/// with nodes of its kind that must run there. The second has no more layers than the first.
-pub(crate) fn depths(nodes: &[Sized], uses: &[usize]) -> (Vec<usize>, Vec<usize>) {
+/// with nodes of its kind that must run there. The second has no more layers than the first. Numbers have
+/// `width` bits.
+pub(crate) fn depths(nodes: &[Sized], uses: &[usize], width: usize) -> (Vec<usize>, Vec<usize>) {
     let used = |id: &Id| uses[*id] > 0;
     let behind = |depths: &[usize], id: Id| {
         let after = |arg: &Id| depths[*arg] + usize::from(nodes[*arg].node.talks());
@@ -48,7 +49,7 @@ pub(crate) fn depths(nodes: &[Sized], uses: &[usize]) -> (Vec<usize>, Vec<usize>
     }
     // for each layer and kind, the rounds of the longest node that must run in it
     let mut fixed = vec![[0; KINDS]; last + 1];
-    let rounds = [NumberAdder::LowDepth, NumberAdder::FewestAnds].map(|adder| adders::cost(adder).1);
+    let rounds = [NumberAdder::LowDepth, NumberAdder::FewestAnds].map(|adder| adders::cost(adder, width).1);
     let kinds: Vec<Option<(usize, usize)>> = nodes.iter().map(|sized| kind(sized, rounds)).collect();
     for id in (0..nodes.len()).filter(used).filter(|id| early[*id] == late[*id]) {
         if let Some((kind, rounds)) = kinds[id] {

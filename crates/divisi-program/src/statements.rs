@@ -11,25 +11,6 @@ use crate::program::{Action, Arg, ProgramError, Script, Statement, Value, ValueK
 use crate::shape::Shape;
 use std::sync::Arc;
 
-/// The largest number of bits of a number in `bits`.
-const NUMBER_BITS: usize = 32;
-
-/// The error for a width that a number does not have.
-pub(crate) fn no_width(width: impl std::fmt::Display) -> ProgramError {
-    format!("a number has 1 to {NUMBER_BITS} bits, and {width} are asked for: `widen` makes bits wider")
-}
-
-/// Checks that a value is numbers. The remedy for bits is not a conversion that would be refused.
-fn number(value: &Value, what: &str) -> Result<(), ProgramError> {
-    let ValueKind::Bits(width) = value.kind() else { return Ok(()) };
-    let remedy = if width < NUMBER_BITS {
-        "convert it with `num`"
-    } else {
-        "cut it into pieces of up to 30 bits by `slice`, and convert these with `num`"
-    };
-    Err(format!("{what} takes numbers, and this is {}: {remedy}", value.describe()))
-}
-
 fn bits(value: &Value, what: &str) -> Result<usize, ProgramError> {
     match value.kind() {
         ValueKind::Bits(width) => Ok(width),
@@ -40,6 +21,24 @@ fn bits(value: &Value, what: &str) -> Result<usize, ProgramError> {
 }
 
 impl Script {
+    /// The error for a width that a number does not have.
+    pub(crate) fn no_width(&self, width: impl std::fmt::Display) -> ProgramError {
+        let most = self.numbers.width();
+        format!("a number has 1 to {most} bits, and {width} are asked for: `widen` makes bits wider")
+    }
+
+    /// Checks that a value is numbers. The remedy for bits is not a conversion that would be refused.
+    fn number(&self, value: &Value, what: &str) -> Result<(), ProgramError> {
+        let ValueKind::Bits(width) = value.kind() else { return Ok(()) };
+        let remedy = if width < self.numbers.width() {
+            "convert it with `num`".to_owned()
+        } else {
+            let most = self.limits().places();
+            format!("cut it into pieces of up to {most} bits by `slice`, and convert these with `num`")
+        };
+        Err(format!("{what} takes numbers, and this is {}: {remedy}", value.describe()))
+    }
+
     fn entrywise(&mut self, op: Action, x: &Arg, y: &Arg) -> Result<Value, ProgramError> {
         let [x, y] = self.both(x, y)?;
         let shape = Script::joined(&x, &y)?;
@@ -103,7 +102,7 @@ impl Script {
     /// The smallest entry along the last side, and the first position that has it, from 0.
     ///
     /// # Errors
-    /// If a number could be 2^30 or more in size.
+    /// If a number could be too large to be compared.
     pub fn min(&mut self, x: &Value) -> Result<[Value; 2], ProgramError> {
         self.extreme(Action::Min, x)
     }
@@ -121,8 +120,8 @@ impl Script {
     /// # Errors
     /// If x or y are bits or do not have two sides, the inner sides differ, or there are too many products.
     pub fn matmul(&mut self, x: &Value, y: &Value) -> Result<Value, ProgramError> {
-        number(x, "matmul")?;
-        number(y, "matmul")?;
+        self.number(x, "matmul")?;
+        self.number(y, "matmul")?;
         let (&[rows, inner], &[inner_too, columns]) = (x.shape().sides(), y.shape().sides()) else {
             let (x, y) = (x.shape(), y.shape());
             return Err(format!("matmul takes two matrices, as 2x3 and 3x4, and these are {x} and {y}"));
@@ -272,14 +271,15 @@ impl Script {
         self.push(Action::Not, &[x], x.kind(), x.shape().clone())
     }
 
-    /// A2B: the lowest bits of numbers. 31 bits and more are those of numbers that are not negative.
+    /// A2B: the lowest bits of numbers. As many bits as a number has, or one less, are those of numbers that
+    /// are not negative.
     ///
     /// # Errors
     /// If x are bits, no number has this width, or a number could be negative that must not be.
     pub fn bits(&mut self, x: &Value, width: usize) -> Result<Value, ProgramError> {
-        number(x, "bits")?;
-        if !(1..=NUMBER_BITS).contains(&width) {
-            return Err(no_width(width));
+        self.number(x, "bits")?;
+        if !(1..=self.numbers.width()).contains(&width) {
+            return Err(self.no_width(width));
         }
         self.push(Action::Bits, &[x], ValueKind::Bits(width), x.shape().clone())
     }
@@ -296,10 +296,11 @@ impl Script {
     /// x 2^by, rounded down; for bits modulo 2^W.
     ///
     /// # Errors
-    /// If a number is shifted by more than 30 places, or bits by more than their width, either way.
+    /// If a number is shifted by more than 30 places (60 for wide numbers), or bits by more than their width,
+    /// either way.
     pub fn shift(&mut self, x: &Value, by: i64) -> Result<Value, ProgramError> {
         let most = match x.kind() {
-            ValueKind::Num => 30,
+            ValueKind::Num => i64::from(self.limits().places()),
             ValueKind::Bits(width) => width as i64,
         };
         match i32::try_from(by) {
@@ -313,16 +314,17 @@ impl Script {
     /// x / y rounded down, for numbers and y > 0.
     ///
     /// # Errors
-    /// The errors of [`Script::add`]; if x or y are bits, or y is an integer below 1 or from 2^30 on.
+    /// The errors of [`Script::add`]; if x or y are bits, or y is an integer below 1 or too large.
     pub fn div(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         let y = y.into();
         if let Arg::Integer(by) = y
-            && !(1..crate::program::BOUND).contains(&by)
+            && !(1..self.numbers.bound()).contains(&by)
         {
-            return Err(format!("a division by {by}: the divisor must be from 1 to 2^30 - 1"));
+            let places = self.limits().places();
+            return Err(format!("a division by {by}: the divisor must be from 1 to 2^{places} - 1"));
         }
         let [x, y] = self.both(&x.into(), &y)?;
-        number(&x, "div")?;
+        self.number(&x, "div")?;
         let shape = Script::joined(&x, &y)?;
         self.push(Action::Div, &[&x, &y], ValueKind::Num, shape)
     }
@@ -334,7 +336,7 @@ impl Script {
     /// If the table has bits or another size, the index has more bits than the table's positions need, or
     /// could be beyond the table, the shapes do not fit, or there are too many lookups.
     pub fn lookup(&mut self, table: &Value, index: &Value) -> Result<Value, ProgramError> {
-        number(table, "the table of lookup")?;
+        self.number(table, "the table of lookup")?;
         let entries = table.shape().last();
         if !(2..=256).contains(&entries) {
             return Err(format!(

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! divisi program 1
+//! # numbers 61, here, makes numbers of 61 bits instead of 31
 //! input  query  1  num 1x4    in -8191..8191    # party 1's
 //! input  base   2  num 256x4  below 8192
 //! diff       = sub base query
@@ -11,12 +12,13 @@
 //! output place 1,3
 //! ```
 
+mod head;
 mod word;
 
 use crate::literal::{self, integer};
 use crate::program::{Arg, ProgramError, Script, Value, ValueKind, WIDEST, right_width};
 use crate::shape::Shape;
-use crate::statements;
+use crate::size::NumberSize;
 use divisi_circuit::Program as Circuit;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,9 +37,17 @@ pub type Circuits<'c> = &'c dyn Fn(&str) -> Result<Arc<Circuit>, ProgramError>;
 /// Reads a program. `circuits` finds the circuits that it names.
 ///
 /// # Errors
-/// A sentence about the first wrong line, with its number.
+/// A sentence about the first wrong line, with its number; it says so if the program were right with larger
+/// numbers.
 pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, ProgramError> {
-    let mut reader = Reader { program: Script::new(), names: HashMap::new(), circuits, line: 0 };
+    let read = |size| read_with(text, circuits, size);
+    read(NumberSize::default()).map_err(|error| head::proposing(error, |size| read(size).is_ok()))
+}
+
+/// The same with numbers of this size where the text says nothing about them.
+fn read_with(text: &str, circuits: Circuits<'_>, numbers: NumberSize) -> Result<Script, ProgramError> {
+    let program = Script::of_numbers(numbers);
+    let mut reader = Reader { program, names: HashMap::new(), circuits, line: 0, is_at_head: true };
     let mut begun = false;
     let mut last = 0;
     for (number, line) in (1..).zip(text.lines()) {
@@ -75,10 +85,13 @@ struct Reader<'c> {
     circuits: Circuits<'c>,
     /// The number of the line that is being read.
     line: usize,
+    /// Whether no statement has been read.
+    is_at_head: bool,
 }
 
 impl Reader<'_> {
     fn statement(&mut self, words: &[&str]) -> Result<(), ProgramError> {
+        let is_at_head = std::mem::replace(&mut self.is_at_head, false);
         if let Some(equals) = words.iter().position(|word| *word == "=") {
             let (names, rest) = (&words[..equals], &words[equals + 1..]);
             let Some((op, args)) = rest.split_first() else {
@@ -91,12 +104,22 @@ impl Reader<'_> {
             ["input", rest @ ..] => self.input(rest),
             ["output", rest @ ..] => self.output(rest),
             ["assume", rest @ ..] => self.assume(rest),
+            ["numbers", rest @ ..] => self.numbers(rest, is_at_head),
             [word, ..] => Err(format!(
                 "{} is not a statement: a line begins with `input`, `assume`, `output` or NAME =",
                 short(word)
             )),
             [] => Ok(()),
         }
+    }
+
+    /// How large numbers are, in the head of a program.
+    fn numbers(&mut self, words: &[&str], is_at_head: bool) -> Result<(), ProgramError> {
+        if !is_at_head {
+            return Err("`numbers` stands once, and before all other statements: move it up".into());
+        }
+        self.program.numbers = head::size(words)?;
+        Ok(())
     }
 
     /// Names the results of a statement. Trailing results without a name are dropped.
@@ -304,7 +327,8 @@ impl Reader<'_> {
                 }
                 let width = usize::try_from(by);
                 if op == "bits" {
-                    return one(self.program.bits(&x, width.map_err(|_| statements::no_width(by))?));
+                    let width = width.map_err(|_| self.program.no_width(by))?;
+                    return one(self.program.bits(&x, width));
                 }
                 let width = width.map_err(|_| format!("a value of {by} bits: it has 1 to {WIDEST}"))?;
                 one(self.program.widen(&x, width))

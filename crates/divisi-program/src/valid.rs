@@ -4,7 +4,7 @@
 
 use crate::interval::Interval;
 use crate::plain::{Entries, Stage, evaluate_with};
-use crate::program::{Action, Input, LARGEST, Script, ValueKind};
+use crate::program::{Action, Input, Script, ValueKind};
 
 /// Draws a random number below the given one.
 pub type Draw<'d> = &'d mut dyn FnMut(u64) -> u64;
@@ -39,7 +39,8 @@ pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, St
             Stage::After(Some(entry)) => {
                 let result = statement.results.first().copied().unwrap_or_default();
                 let name = program.name_of_entry(result, entry);
-                Err(at(format!("{name} is beyond {LARGEST} in absolute value: report this")))
+                let largest = program.numbers().largest();
+                Err(at(format!("{name} is beyond {largest} in absolute value: report this")))
             }
         }
     })
@@ -132,6 +133,7 @@ pub fn random(program: &Script, draw: Draw<'_>) -> Result<Vec<Entries>, String> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::LARGEST;
     use crate::text;
 
     fn read(body: &str) -> Script {

@@ -35,7 +35,7 @@ pub(crate) enum Word {
     /// The quotient of x by y, rounded down; 2^W - 1 if y is 0.
     Divide,
     /// The quotient of x by a public number above 0.
-    DivideBy(u32),
+    DivideBy(u64),
 }
 
 /// The circuit on words of `width` bits.
@@ -222,7 +222,8 @@ fn divide(g: &mut Build, x: &[BuildBit], y: &[BuildBit], low_depth: bool) -> Vec
 /// Let x have W bits, and 2^(L-1) < d <= 2^L. The quotient is x m / 2^(W+L) rounded down, where m is 2^(W+L)
 /// / d rounded up, because m d exceeds 2^(W+L) by less than 2^L. The product is a sum of shifted copies of x,
 /// one for each digit of m's signed representation; three summands are reduced to two until two are left.
-fn divide_by(g: &mut Build, x: &[BuildBit], divisor: u32, low_depth: bool) -> Vec<BuildBit> {
+/// Words and divisors have at most 60 bits.
+fn divide_by(g: &mut Build, x: &[BuildBit], divisor: u64, low_depth: bool) -> Vec<BuildBit> {
     let divisor = u128::from(divisor.max(1));
     let (width, zero) = (x.len(), g.constant(false));
     let behind = width + (u128::BITS - (divisor - 1).leading_zeros()) as usize;
@@ -302,7 +303,7 @@ mod tests {
                 let (smaller, larger) = (best(false), best(true));
                 let mask = (1 << width) - 1;
                 for divisor in 1..=mask {
-                    let divide_by = of(Word::DivideBy(divisor as u32));
+                    let divide_by = of(Word::DivideBy(divisor));
                     (0..=mask).for_each(|x| assert_eq!(run(&divide_by, &[x]), x / divisor, "{x} {divisor}"));
                 }
                 for (x, y) in (0..=mask).flat_map(|x| (0..=mask).map(move |y| (x, y))) {
@@ -331,15 +332,23 @@ mod tests {
     /// Tests the largest numbers, and those around multiples, for divisors of every length.
     #[test]
     fn quotients_by_known_numbers() {
-        let most = (1_u64 << 30) - 1;
-        for divisor in [3, 7, 10, 200, 255, 257, 1000, 65_535, 65_537, 10_000_019, most - 1, most] {
+        let all = [3, 7, 10, 200, 255, 257, 1000, 65_535, 65_537, 10_000_019];
+        let wide = [3, 10, 1_000_003, (1 << 40) + 1, (1 << 60) / 3];
+        let of = |width: usize| [(width, (1_u64 << width) - 1), (width, (1 << width) - 2)];
+        let cases = all.map(|divisor| (30, divisor)).into_iter().chain(of(30)).chain(of(60));
+        for (width, divisor) in cases.chain(wide.map(|divisor| (60, divisor))) {
+            let most = (1_u64 << width) - 1;
             for low_depth in [false, true] {
-                let by = circuit(Word::DivideBy(divisor as u32), 30, low_depth);
+                let by = circuit(Word::DivideBy(divisor), width, low_depth);
                 let near = [1, 2, (most / divisor).div_ceil(2), most / divisor].map(|q| q * divisor);
                 let all = near.into_iter().flat_map(|x| [x - 1, x, x + 1]).chain([0, most, most - 1]);
                 all.filter(|x| *x <= most)
                     .for_each(|x| assert_eq!(run(&by, &[x]), x / divisor, "{x} {divisor}"));
-                assert!(!low_depth || by.and_depth() < 20, "{divisor}: {}", by.and_depth());
+                assert!(
+                    !low_depth || by.and_depth() < if width == 30 { 20 } else { 26 },
+                    "{divisor}: {}",
+                    by.and_depth()
+                );
             }
         }
     }

@@ -1,13 +1,14 @@
 //! Derivation of the chain of moduli: from the top, each step of the computation is followed by a modulus
 //! switch that reduces the noise to about what rounding adds anyway.
 
+use super::answers::answer_bits;
+use super::cuts::{cut, cut_bottom};
 use super::noise::{Noise, plus};
 use super::{
-    ANSWER_CAPACITY, BLOCK, DIGIT_BITS, Level, MOST_WEIGHT, PRIME_BITS, Parameters, needed, needed_of_hop,
-    security,
+    BLOCK, DIGIT_BITS, Level, MOST_WEIGHT, PRIME_BITS, Parameters, needed, needed_of_hop, security,
 };
 use crate::flood::Width;
-use divisi_field::zp::{MODULUS_BITS, prime};
+use divisi_field::zp::{PLAIN_BITS, prime};
 use std::fmt;
 
 /// The computation on ciphertexts for which parameters are made.
@@ -58,7 +59,7 @@ pub enum ParameterError {
         /// The dimension.
         n: usize,
     },
-    /// The plaintext modulus is not a prime below 2^50.
+    /// The plaintext modulus is not a prime below 2^62.
     Plain,
     /// The weight of linear combinations is not 1 to 2^16.
     Weight,
@@ -124,7 +125,7 @@ impl fmt::Display for ParameterError {
                 write!(f, "the plaintext modulus must be 1 modulo {} to fill {n} slots", 2 * n)
             }
             ParameterError::Plain => {
-                write!(f, "the plaintext modulus must be a prime below 2^{MODULUS_BITS}")
+                write!(f, "the plaintext modulus must be a prime below 2^{PLAIN_BITS}")
             }
             ParameterError::Weight => {
                 write!(f, "a linear combination weighs from 1 to {MOST_WEIGHT}: declare such a weight")
@@ -334,20 +335,6 @@ impl Course {
     }
 }
 
-/// Divides a number of bits among primes of at most 49.9 bits: evenly, but the first one has at least
-/// `first`.
-pub(super) fn cut(bits: f64, first: f64) -> Vec<f64> {
-    let count = (bits / PRIME_BITS).ceil().max(1.0);
-    let even = bits / count;
-    if first <= even {
-        return vec![even; count as usize];
-    }
-    let rest = (count - 1.0).max(1.0);
-    let mut all = vec![((bits - first) / rest).max(20.0); rest as usize];
-    all.insert(0, first);
-    all
-}
-
 /// The parameters in the ring of dimension n, with a chain that has all steps.
 pub(super) fn at(
     operation: Operation,
@@ -401,7 +388,7 @@ pub(super) fn in_runs(
     if !(2..=255).contains(&parties) {
         return Err(ParameterError::Parties);
     }
-    if plain < 3 || plain >> MODULUS_BITS != 0 || !prime::is_prime(plain) {
+    if plain < 3 || plain >> PLAIN_BITS != 0 || !prime::is_prime(plain) {
         return Err(ParameterError::Plain);
     }
     if operation.weight().is_some_and(|weight| !(1..=MOST_WEIGHT).contains(&weight)) {
@@ -431,15 +418,14 @@ pub(super) fn in_runs(
         .filter_map(|quarters| course.bits(f64::from(quarters) / 4.0))
         .min_by(|x, y| primes(x).cmp(&primes(y)).then(sum(x).total_cmp(&sum(y))))
         .ok_or(ParameterError::TooLarge)?;
-    let answer = course.noise.plain() + (parties as f64).log2() - ANSWER_CAPACITY;
+    let answer = answer_bits(&course.noise);
     let mut cuts = vec![match cut(bottom, 0.0) {
         // answers are as short as the other prime allows
         two if two.len() == 2 && blocks => {
             let first = answer.max(bottom - PRIME_BITS);
             vec![first, bottom - first]
         }
-        two if two.len() == 2 => two,
-        _ => cut(bottom, answer),
+        _ => cut_bottom(bottom, answer),
     }];
     cuts.extend(drops.iter().rev().map(|drop| cut(*drop, 0.0)));
     let limit = security::limit(n).unwrap_or(security::limit_of_tests(refreshes));

@@ -4,6 +4,8 @@
 //! A ciphertext starts at the top level. Each step ends with a modulus switch to the level below, and at
 //! level 0 the parties decrypt. docs/bgv.md derives the bounds.
 
+mod answers;
+mod cuts;
 mod derive;
 mod hardness;
 pub mod noise;
@@ -18,6 +20,7 @@ pub use report::{LevelReport, ParametersReport};
 use crate::flood::{INFORMATION, Width};
 use derive::Step;
 use divisi_core::PublicParameters as Agreed;
+use divisi_field::zp::MODULUS_BITS;
 use noise::{Noise, plus};
 use std::ops::Range;
 
@@ -36,11 +39,6 @@ const PRIME_BITS: f64 = 49.9;
 /// The largest size of a digit of relinearisation, in bits. Neighbouring primes of one level share a digit if
 /// their product is not larger, so that there are fewer digits.
 const DIGIT_BITS: f64 = 52.0;
-/// The largest size, in bits, of the number that an answer adds: p times its flood, and a share. A signed
-/// number of 128 bits holds it, with bits to spare.
-const ANSWER_BITS: f64 = 126.0;
-/// log2 of the part of the modulus of an answer that n roundings may take: n p / q' is at most 2 to this.
-const ANSWER_CAPACITY: f64 = -4.0;
 
 /// One level of the chain.
 #[derive(Clone, Debug, PartialEq)]
@@ -289,6 +287,7 @@ impl Parameters {
         };
         let serves = |q: &u64| {
             *q != self.plain
+                && *q >> MODULUS_BITS == 0
                 && divisi_field::zp::prime::is_prime(*q)
                 && (q - 1).is_multiple_of(2 * self.n as u64)
         };
@@ -302,15 +301,12 @@ impl Parameters {
         let noise = Noise::new(self.parties, self.n, self.plain);
         // above the bottom, each coefficient of the ciphertext's noise is below its 2-norm
         let above = self.levels.iter().all(|level| noise.plain() + level.after < level.log2_q - 1.0);
-        // an answer adds p times a flood, and less than p for a share
-        let answers = plus(noise.plain() + self.flood.most(), noise.plain()) < ANSWER_BITS;
         table
             && primes_serve
             && plain_serves
             && primes.len() == count
             && above
             && self.ends_where_it_may()
-            && answers
             && self.decrypts(&noise)
     }
 
@@ -320,14 +316,13 @@ impl Parameters {
     }
 
     /// The part of the modulus at the bottom that the noise of a ciphertext takes when all answers are added
-    /// up: with n - 1 floods, and with the roundings of n answers, which are switched to the first prime.
+    /// up: with n - 1 floods, and with the roundings of n answers, which are switched to the first primes.
     fn part_of_modulus(&self, noise: &Noise) -> f64 {
-        let (Some(bottom), Some(first)) = (self.levels.first(), self.chain.first()) else {
-            return f64::INFINITY;
-        };
+        let Some(bottom) = self.levels.first() else { return f64::INFINITY };
+        let answers = self.answer_log2();
         let most = self.flood.deviation() + noise.tail(self.parties - 1);
         let whole = noise.plain() + plus(bottom.noise, most) - bottom.log2_q;
-        let rounding = (self.parties as f64 * 0.51).log2() + noise.plain() - (*first as f64).log2();
+        let rounding = (self.parties as f64 * 0.51).log2() + noise.plain() - answers;
         whole.exp2() + rounding.exp2()
     }
 

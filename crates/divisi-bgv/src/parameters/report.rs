@@ -12,7 +12,7 @@ pub struct LevelReport {
     pub log2_q: f64,
     /// The bound on log2 of the 2-norm of E after the step. At the decryption, the bound on log2 of a
     /// coefficient of the sum of E, all floods and the roundings of the answers; a rounding counts as the
-    /// same part of the level's modulus that it is of the first prime.
+    /// same part of the level's modulus that it is of that of the answers.
     pub noise_bits: f64,
     /// log2 of the limit for the noise: half of the modulus.
     pub bound_bits: f64,
@@ -108,14 +108,19 @@ impl Parameters {
     /// The length in bytes of a polynomial at a level; each coefficient takes exactly the bits of its prime.
     #[must_use]
     pub fn poly_bytes(&self, level: usize) -> usize {
-        let bits = |q: &u64| (u64::BITS - q.leading_zeros()) as usize;
-        self.chain.iter().take(self.limbs(level)).map(|q| bits(q) * self.n / 8).sum()
+        self.bytes_over(self.limbs(level))
     }
 
-    /// The length in bytes of an answer: one polynomial over the first prime.
+    /// The length in bytes of an answer: one polynomial over the first primes
+    /// ([`Parameters::answer_limbs`]).
     #[must_use]
     pub fn answer_bytes(&self) -> usize {
-        self.chain.first().map_or(0, |q| (u64::BITS - q.leading_zeros()) as usize * self.n / 8)
+        self.bytes_over(self.answer_limbs())
+    }
+
+    fn bytes_over(&self, limbs: usize) -> usize {
+        let bits = |q: &u64| (u64::BITS - q.leading_zeros()) as usize;
+        self.chain.iter().take(limbs).map(|q| bits(q) * self.n / 8).sum()
     }
 
     /// The items of a batch: slots, or products of slots.

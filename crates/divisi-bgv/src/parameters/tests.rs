@@ -1,6 +1,6 @@
 use super::security::LIMITS;
 use super::*;
-use divisi_field::zp::{P16, P32};
+use divisi_field::zp::{P16, P32, P62};
 
 fn derive(operation: Operation, form: Form, parties: usize) -> Parameters {
     Parameters::derive(operation, form, parties, P32).unwrap()
@@ -68,6 +68,30 @@ fn sizes_of_private_tables() {
     }
 }
 
+/// The documented sizes for wide numbers, p = 2^62 - 2^46 + 1: log2 q and N, at most.
+#[test]
+fn sizes_of_wide_numbers() {
+    let bits = [(2, 201, 8192), (4, 284, 16384), (8, 365, 16384), (16, 450, 32768), (64, 617, 32768)];
+    let triples = [(2, 199, 16384), (4, 202, 16384), (16, 207, 16384), (64, 210, 16384)];
+    let mut wrong = Vec::new();
+    for (operation, list) in [(Operation::Bits, &bits[..]), (Operation::Triples, &triples)] {
+        for (n, most, dimension) in list {
+            let p = Parameters::derive(operation, Form::LeanTree, *n, P62).unwrap();
+            let (name, each) = (operation.name(), p.report().bytes_per_item);
+            println!("{name} {n}: {:.1} / {}, {each:.1} bytes an item", p.log2_q(), p.dimension());
+            if p.log2_q() > f64::from(*most) || p.dimension() != *dimension {
+                wrong.push((name, *n));
+            }
+            assert!(p.answer_limbs() == 2 && p.limbs(0) > 2);
+            assert!(p.chain().iter().chain(&p.special()).all(|q| q >> 50 == 0));
+        }
+    }
+    assert_eq!(wrong, []);
+    // a flooded hop would need floods of more than 128 bits
+    let paper = Parameters::derive(Operation::Bits, Form::Paper, 2, P62);
+    assert_eq!(paper, Err(ParameterError::TooLarge));
+}
+
 /// Conversions alone need the smallest ring.
 #[test]
 fn sizes_of_conversions() {
@@ -84,12 +108,19 @@ fn every_choice_fits_its_ring() {
     for operation in all {
         for form in [Form::LeanTree, Form::LeanRing, Form::Paper] {
             for n in [2, 3, 4, 5, 8, 12, 16, 33, 128, 255] {
-                for plain in [P32, P16] {
-                    let p = Parameters::derive(operation, form, n, plain).unwrap();
+                for plain in [P32, P16, P62] {
+                    let p = Parameters::derive(operation, form, n, plain);
+                    if plain == P62 && form == Form::Paper && derive::refreshable(operation, form) {
+                        assert_eq!(p, Err(ParameterError::TooLarge));
+                        continue;
+                    }
+                    let p = p.unwrap();
                     let ring = derive::refreshable(operation, form);
                     assert!(p.bootstraps() == 0 || ring && n >= 8, "{operation:?} {form:?} {n} {plain}");
                     assert!(p.fits() && p.floods() && !p.is_insecure());
-                    assert!((plain as f64).log2() + p.flood.most() < 122.0, "bits of an answer");
+                    assert!(plain == P62 || (plain as f64).log2() + p.flood.most() < 122.0);
+                    assert!(plain == P62 || p.answers_are_words());
+                    assert_eq!(p.answer_limbs(), if plain == P62 { 2 } else { 1 });
                     let limit = LIMITS.iter().find(|(d, _)| *d == p.dimension()).unwrap().1;
                     assert!(p.log2_whole() <= limit);
                     // a ring of half the dimension is too small for it
@@ -205,8 +236,8 @@ fn boolean_triples_stay_with_transfers() {
         let sum = |(drops, bottom): &(Vec<f64>, f64)| drops.iter().sum::<f64>() + bottom;
         let (drops, bottom) = all.min_by(|x, y| sum(x).total_cmp(&sum(y))).unwrap();
         let answer = noise.plain() + (parties as f64).log2() + 4.0;
-        let cuts: Vec<Vec<f64>> = std::iter::once(derive::cut(bottom, answer))
-            .chain(drops.iter().rev().map(|drop| derive::cut(*drop, 0.0)))
+        let cuts: Vec<Vec<f64>> = std::iter::once(cuts::cut(bottom, answer))
+            .chain(drops.iter().rev().map(|drop| cuts::cut(*drop, 0.0)))
             .collect();
         // bits of a coefficient at each level
         let bits = |level: usize| cuts[..=level].iter().flatten().map(|bits| bits.ceil()).sum::<f64>();
@@ -233,9 +264,9 @@ fn what_cannot_be_is_refused_with_a_sentence() {
     assert_eq!(refused(3, P16 + 3), ParameterError::Plain);
     assert_eq!(refused(3, 3_221_225_475), ParameterError::Plain);
     assert_eq!(refused(3, 1_000_003), ParameterError::Transform { n: 65536 });
-    // a plaintext modulus of 50 bits: no answer can hold its floods
-    let wide = 562_949_955_125_249;
-    assert_eq!(refused(3, wide), ParameterError::TooLarge);
+    // beyond 62 bits: 2^63 + 29 is a prime
+    let wide = (1 << 63) + 29;
+    assert_eq!(refused(3, wide), ParameterError::Plain);
     let tree = Parameters::danger_insecure_in_runs(Operation::Bits, Form::LeanTree, 5, P32, 2);
     assert_eq!(tree, Err(ParameterError::TooLarge));
     for error in [refused(1, P32), refused(3, 15), refused(3, 1_000_003), refused(3, wide)] {
@@ -263,18 +294,22 @@ fn weaker_parameters_do_not_fit() {
     let wide = Width::at_least(p.flood.deviation() + 3.0).unwrap();
     assert!(Parameters { flood: wide, ..p.clone() }.floods());
     assert!(!Parameters { flood: wide, ..p.clone() }.fits(), "answers that do not decrypt");
-    // a chain with room for any flood, but not for the numbers in which answers are added up
+    // a chain with room for any flood: whether 128 bits hold p times it decides how answers are computed
     let capacity = |flood| {
         let mut roomy = Parameters { flood, ..p.clone() };
         roomy.levels.iter_mut().for_each(|level| level.log2_q += 200.0);
         roomy
     };
     let plain = (p.plain as f64).log2();
-    let widest = (1..1180).filter_map(|d| Width::at_least(f64::from(d) / 10.0));
-    let (fits, large): (Vec<Width>, Vec<Width>) = widest.partition(|w| plain + w.most() < 125.9);
-    assert!(capacity(*fits.last().unwrap()).fits(), "an answer that its numbers hold");
-    let large = large.into_iter().find(|w| plain + w.most() >= 126.0).unwrap();
-    assert!(capacity(large).floods() && !capacity(large).fits(), "an answer beyond its numbers");
+    for flood in (600..1180).filter_map(|d| Width::at_least(f64::from(d) / 10.0)) {
+        let large = capacity(flood);
+        assert!(large.fits());
+        assert!(!large.answers_are_words() || plain + flood.most() < 126.0, "an answer beyond its numbers");
+        assert!(large.answers_are_words() || plain + flood.most() >= 125.9);
+    }
+    let beyond = divisi_field::zp::prime::is_prime;
+    let long = (1..).map(|k| (1 << 50) + k * 2 * p.n as u64 + 1).find(|q| beyond(*q));
+    assert!(!Parameters { special: long, ..p.clone() }.fits(), "a prime of ciphertexts of 51 bits");
     // a chain that ends where nothing can be refreshed, or that is longer than the computation
     let shorter = |p: &Parameters| {
         let mut other = p.clone();

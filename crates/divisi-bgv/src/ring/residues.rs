@@ -99,7 +99,7 @@ mod tests {
             for q in [(1_u64 << (bits - 1)) + 1, (1 << bits) - 1] {
                 let m = Modulus::new(q).unwrap();
                 for longer in [0, 1, 2, 8, 16, 27, 28, 29, 30] {
-                    let bound = (q - 1) << longer.min(51 - bits.min(51));
+                    let bound = (q - 1) << longer.min(61 - bits);
                     reductions += usize::from(Reduction::new(m, bound).is_some());
                     let around = |c: u64| [c.saturating_sub(1), c, c + 1].map(|c| c.min(bound));
                     let multiples = [0, 1, 2, 3, bound / q / 2, (bound / q).saturating_sub(1), bound / q];

@@ -7,7 +7,7 @@ use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
 use divisi_core::testing::{Harness, MessageDirection, run};
 use divisi_core::{Abort, PublicParameters as Agreed, Session};
-use divisi_field::zp::{P16, P32};
+use divisi_field::zp::{P16, P32, P62};
 use std::sync::Arc;
 
 /// The insecure ring with this many hops before a refresh.
@@ -24,6 +24,7 @@ fn refreshed_ciphertexts_are_what_they_were() {
         (2, Form::LeanRing, P32),
         (3, Form::Paper, P32),
         (5, Form::LeanRing, P32),
+        (4, Form::LeanRing, P62),
         (3, Form::LeanRing, P16),
         (4, Form::LeanTree, P32),
     ] {

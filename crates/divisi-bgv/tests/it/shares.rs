@@ -6,7 +6,7 @@ use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode};
 use divisi_core::testing::{failed_check, run};
 use divisi_core::{Abort, PartyId, PublicParameters as Agreed, Session, step};
-use divisi_field::zp::{P16, P32};
+use divisi_field::zp::{P16, P32, P62};
 use std::sync::Arc;
 
 /// a b = c on shares: two A2E, a product, E2A.
@@ -45,6 +45,7 @@ fn triples(ring: &Arc<Ring>) {
 fn triples_are_right_in_the_small_ring() {
     [2, 3, 4, 5, 8].into_iter().for_each(|n| triples(&small(Operation::Triples, Form::LeanTree, n)));
     triples(&small_of(Operation::Triples, Form::LeanTree, 3, P16));
+    [2, 5].into_iter().for_each(|n| triples(&small_of(Operation::Triples, Form::LeanTree, n, P62)));
 }
 
 #[test]

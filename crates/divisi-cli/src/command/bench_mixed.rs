@@ -3,6 +3,7 @@
 use super::effort::Effort;
 use super::engine::EngineChoice;
 use super::options::possible;
+use super::params::sizes;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use divisi::bench::BenchOptions;
@@ -10,6 +11,7 @@ use divisi::engine::{Engine, JobSpec};
 use divisi::failure::Failure;
 use divisi::images::LabelledImages;
 use divisi::name::Name;
+use divisi_program::NumberSize;
 use divisi_program::adapter::jobs::ProgramJob;
 use divisi_program::adapter::manner::{INSECURE, Manner};
 use divisi_program::operations::{Op, OperationJob};
@@ -37,9 +39,9 @@ pub fn is_it(engine: &dyn Engine) -> bool {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum AdderName {
-    /// 62 ANDs, one after the other
+    /// 62 ANDs, one after the other (122 for numbers of 61 bits)
     FewestAnds,
-    /// Eleven rounds of more ANDs, each opened in one
+    /// Eleven rounds of more ANDs, each opened in one (13 rounds)
     LowDepth,
 }
 
@@ -68,10 +70,11 @@ impl BenchMixedArgs {
 
 /// Measure operations on numbers and bits among semi-honest parties, as processes over TLS, phase by phase.
 ///
-/// A further process deals random inputs, and checks every output. Numbers are modulo 2^32 - 2^30 + 1. A
-/// ciphertext makes as many random bits or triples of numbers as its ring has slots: if --count is not a
-/// multiple of that, the surplus is made and counted too. In the JSON `partial_decryptions` is how many a
-/// party made; that of `divisi params` is the most that a session may make.
+/// A further process deals random inputs, and checks every output. Numbers are modulo 2^32 - 2^30 + 1, or, of
+/// 61 bits, modulo 2^62 - 2^46 + 1. A ciphertext makes as many random bits or triples of numbers as its ring
+/// has slots: if --count is not a multiple of that, the surplus is made and counted too. In the JSON
+/// `partial_decryptions` is how many a party made; that of `divisi params` is the most that a session may
+/// make.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench mixed --op b2a --parties 4 --count 100000\n\
                         Products along a tree: divisi bench mixed --op dabit --parties 8 --count 65536 --form lean-tree\n\
@@ -103,6 +106,9 @@ pub struct BenchMixedArgs {
     /// With --images: the digits that they show, in the same format
     #[arg(long, value_name = "FILE", requires = "images")]
     labels: Option<Name>,
+    /// How many bits numbers have, as in the head of a program: 31 or 61 [default: 31]
+    #[arg(long, value_name = "BITS", value_parser = sizes())]
+    numbers: Option<NumberSize>,
     /// With b2a: the number of bits of a number
     #[arg(long, default_value_t = BITS, value_name = "B")]
     bits: usize,
@@ -149,6 +155,7 @@ pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<B
         return Err(Failure::usage("--circuit belongs to --op mpgc: leave it out"));
     }
     let (bits, entries, private) = (arguments.bits, arguments.entries, arguments.private);
+    let numbers = arguments.numbers.unwrap_or_default();
     let images = match (&arguments.images, &arguments.labels) {
         (Some(images), Some(labels)) => Some(Arc::new(LabelledImages::read(images, labels)?)),
         _ => None,
@@ -162,7 +169,7 @@ pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<B
     let of = |job| BenchOptions { job: JobSpec::Own(job), ..base.clone() };
     let options = match (op, program) {
         (What::Op(op), None) => {
-            let operation = OperationJob { op: *op, bits, entries, private, count: 1 };
+            let operation = OperationJob { op: *op, numbers, bits, entries, private, count: 1 };
             of(Arc::new(operation)).counted(count.unwrap_or(10_000))
         }
         (What::Mpgc, None) => {
@@ -192,6 +199,11 @@ pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<B
     if !matches!(op, What::Op(_)) && (private || bits != BITS || entries != ENTRIES) {
         return Err(Failure::usage(
             "--bits, --entries and --private belong to other operations: leave them out",
+        ));
+    }
+    if !matches!(op, What::Op(_)) && arguments.numbers.is_some() {
+        return Err(Failure::usage(
+            "--numbers belongs to single operations: leave it out, and write it in the head of a program",
         ));
     }
     Ok(options)

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use divisi::failure::Failure;
 use divisi::params::{self, ParamsOptions, ParamsPurpose};
 use divisi_bgv::parameters::{Form, Operation};
+use divisi_program::NumberSize;
 
 /// Print how the parameters of threshold BGV are derived, for semi-honest protocols: ring, primes, noise,
 /// floods (wide noise that hides other noise); with mpgc, the parameters of garbled circuits, and their cost.
@@ -31,6 +32,9 @@ pub struct ParamsArgs {
     /// counting one [default: 1024]
     #[arg(long, value_name = "W")]
     weight: Option<u32>,
+    /// The modulus of numbers of this many bits, 31 or 61, as in the head of a program
+    #[arg(long, value_name = "BITS", conflicts_with = "plain_modulus", value_parser = sizes())]
+    numbers: Option<NumberSize>,
     /// Use the ring of tests, of dimension 1024, which protects nothing
     #[arg(long)]
     danger_insecure_parameters: bool,
@@ -62,6 +66,13 @@ fn forms() -> impl TypedValueParser<Value = Form> {
         .try_map(move |name| of(&name).ok_or("choose lean-tree, lean-ring or paper"))
 }
 
+/// The parser of sizes of numbers.
+pub fn sizes() -> impl TypedValueParser<Value = NumberSize> {
+    let names = NumberSize::ALL.map(|size| if size == NumberSize::Bits31 { "31" } else { "61" });
+    let of = |name: &str| NumberSize::ALL.into_iter().find(|size| size.bits().to_string() == name);
+    PossibleValuesParser::new(names).try_map(move |name| of(&name).ok_or("choose 31 or 61"))
+}
+
 /// The output of the command.
 ///
 /// # Errors
@@ -85,7 +96,7 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
         },
         parties: arguments.parties,
         form: arguments.form,
-        plain_modulus: arguments.plain_modulus,
+        plain_modulus: arguments.plain_modulus.or(arguments.numbers.map(NumberSize::modulus)),
         danger_insecure: arguments.danger_insecure_parameters,
     })?;
     Ok(CommandOutput::new(derived.text, derived.json))

@@ -10,9 +10,9 @@ use divisi::name::Name;
 use divisi::program::{HeldProgram, shown};
 use divisi::run::Membership;
 use divisi::run::program::{LearnedOutput, ProgramOptions, ProgramReport, local, one};
-use divisi_program::Interval;
 use divisi_program::plain::Entries;
 use divisi_program::program::Output;
+use divisi_program::{Interval, NumberSize};
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -71,6 +71,10 @@ fn info(held: &HeldProgram) -> Result<CommandOutput, Failure> {
         about.outputs,
         about.parties
     );
+    let numbers = program.numbers();
+    if numbers != NumberSize::default() {
+        text += &format!("  numbers of {} bits, modulo {}\n", numbers.bits(), numbers.modulus());
+    }
     let from_to = |range: Option<Interval>| {
         range.map_or_else(String::new, |range| format!(", from {} to {}", range.low(), range.high()))
     };
@@ -129,6 +133,7 @@ fn info(held: &HeldProgram) -> Result<CommandOutput, Failure> {
         "program": held.name(),
         "security": "semi-honest",
         "statements": about.statements,
+        "numbers": numbers.bits(),
         "assumptions": assumptions.collect::<Vec<Value>>(),
         "parties": about.parties,
         "inputs": inputs.collect::<Vec<Value>>(),

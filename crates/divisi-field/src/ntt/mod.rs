@@ -19,6 +19,7 @@ mod portable;
 mod reference;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 /// The smallest number of coefficients for vector code.
 const LEAST: usize = 16;
@@ -48,7 +49,7 @@ pub(crate) struct Factors {
 
 impl Ntt {
     /// The transforms of `n` coefficients, a power of two from 16 to 2^17, over a prime q = 1 mod 2n below
-    /// 2^50. `None` for other parameters.
+    /// 2^62. `None` for other parameters.
     #[must_use]
     pub fn new(q: u64, n: usize) -> Option<Ntt> {
         let modulus = Modulus::new(q)?;
@@ -96,13 +97,14 @@ impl Ntt {
     /// If there are not N of them.
     pub fn forward(&self, x: &mut [u64]) {
         assert_eq!(x.len(), self.n, "a polynomial of another length");
-        match ZpArithmetic::active() {
+        match ZpArithmetic::of(self.modulus) {
             ZpArithmetic::Portable => portable::forward(self.modulus, &self.portable()[0], x),
+            ZpArithmetic::Wide => wide::forward(self.modulus, &self.portable()[0], x),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-            // SAFETY: `ZpArithmetic::active` has seen the instructions on this processor.
+            // SAFETY: `ZpArithmetic::of` has seen the instructions on this processor.
             ZpArithmetic::Double => unsafe { double::forward(self.modulus, &self.double()[0], x) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `ZpArithmetic::active` has seen AVX-512 with IFMA on this processor.
+            // SAFETY: `ZpArithmetic::of` has seen AVX-512 with IFMA on this processor.
             ZpArithmetic::Ifma => unsafe { ifma::x86::forward(self.modulus, &self.ifma()[0], x) },
         }
     }
@@ -113,8 +115,9 @@ impl Ntt {
     /// If there are not N of them.
     pub fn inverse(&self, x: &mut [u64]) {
         assert_eq!(x.len(), self.n, "a polynomial of another length");
-        match ZpArithmetic::active() {
+        match ZpArithmetic::of(self.modulus) {
             ZpArithmetic::Portable => portable::inverse(self.modulus, &self.portable()[1], self.scale, x),
+            ZpArithmetic::Wide => wide::inverse(self.modulus, &self.portable()[1], self.scale, x),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `forward`.
             ZpArithmetic::Double => unsafe {

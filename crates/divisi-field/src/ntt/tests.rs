@@ -3,7 +3,7 @@
 use super::*;
 use crate::kernel;
 use crate::zp::prime::next_prime;
-use crate::zp::{P16, P32};
+use crate::zp::{P16, P32, P62};
 
 /// Random elements with extreme values among them.
 fn elements(q: u64, n: usize, seed: u64) -> Vec<u64> {
@@ -60,10 +60,46 @@ fn values_are_those_of_the_polynomial() {
     }
 }
 
+/// Primes of more than 50 bits: that of wide numbers, and the largest of all moduli.
+fn wide_transforms(n: usize) -> [Ntt; 2] {
+    let step = 2 * n as u64;
+    let largest = (1..).map(|i| (1 << 62) - i * step + 1).find(|q| crate::zp::prime::is_prime(*q));
+    [P62, largest.unwrap()].map(|q| Ntt::new(q, n).unwrap())
+}
+
+/// Over a prime with two spare bits of a word, also for the largest values.
+#[test]
+fn wide_values_are_those_of_the_polynomial() {
+    for n in [16, 32, 64, 128, 512].into_iter().filter(few) {
+        for ntt in wide_transforms(n) {
+            let q = ntt.modulus().get();
+            for x in [elements(q, n, 1), vec![q - 1; n], vec![0; n]] {
+                let mut y = x.clone();
+                ntt.forward(&mut y);
+                assert_eq!(y, reference::forward(ntt.modulus(), ntt.root, &x), "{q} {n}");
+                ntt.inverse(&mut y);
+                assert_eq!(y, x, "{q} {n}");
+            }
+        }
+    }
+    for n in [16384, 32768].into_iter().filter(few) {
+        for ntt in wide_transforms(n) {
+            let q = ntt.modulus().get();
+            for x in [elements(q, n, 4), vec![q - 1; n]] {
+                let mut y = x.clone();
+                ntt.forward(&mut y);
+                assert!(y.iter().all(|y| *y < q));
+                ntt.inverse(&mut y);
+                assert!(y == x, "{q} {n}");
+            }
+        }
+    }
+}
+
 #[test]
 fn products_of_values_are_products_of_polynomials() {
     for n in [16, 64, 256].into_iter().filter(few) {
-        for ntt in transforms(n) {
+        for ntt in transforms(n).into_iter().chain(wide_transforms(n)) {
             let (m, q) = (ntt.modulus(), ntt.modulus().get());
             let (x, y) = (elements(q, n, 2), elements(q, n, 3));
             let (mut a, mut b) = (x.clone(), y.clone());
@@ -107,7 +143,8 @@ fn what_has_no_transform_is_refused() {
     assert!(Ntt::new(P16, 65536).is_none(), "not 1 mod 2N");
     assert!(Ntt::new(P32, 48).is_none() && Ntt::new(P32, 8).is_none() && Ntt::new(P32, 1 << 18).is_none());
     assert!(Ntt::new(3361, 16).is_some() && Ntt::new(3361, 32).is_none(), "3361 = 1 + 32 * 105");
-    assert!(Ntt::new(1_125_899_906_842_625, 16).is_none(), "beyond 50 bits");
+    assert!(Ntt::new((1 << 62) + 97, 16).is_none(), "beyond 62 bits");
+    assert!(Ntt::new(P62, 1 << 17).is_some());
     let ntt = Ntt::new(P32, 16).unwrap();
     assert!(std::panic::catch_unwind(|| ntt.forward(&mut [0; 8])).is_err());
     assert!(std::panic::catch_unwind(|| ntt.inverse(&mut [0; 32])).is_err());

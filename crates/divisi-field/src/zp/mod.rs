@@ -1,4 +1,4 @@
-//! Integers modulo a prime below 2^50, for lattice ciphertexts and their plaintexts.
+//! Integers modulo a prime: below 2^50 for lattice ciphertexts, below 2^62 for their plaintexts.
 //!
 //! Elements are `u64` below the prime, with operations on slices. They do not implement [`crate::Field`],
 //! which is for characteristic two. Everything takes constant time in the elements; the prime is public.
@@ -23,8 +23,12 @@ mod tests;
 pub const P32: u64 = (1 << 32) - (1 << 30) + 1;
 /// The prime for garbling: 2^16 + 1.
 pub const P16: u64 = (1 << 16) + 1;
-/// Every modulus is below 2 to this power.
+/// The prime for wide numbers: 2^62 - 2^46 + 1, which is 1 modulo 2^46.
+pub const P62: u64 = (1 << 62) - (1 << 46) + 1;
+/// Every prime of ciphertexts is below 2 to this power.
 pub const MODULUS_BITS: u32 = 50;
+/// Every modulus is below 2 to this power. Those of more than [`MODULUS_BITS`] bits are for plaintexts.
+pub const PLAIN_BITS: u32 = 62;
 
 /// The implementation that a call uses. It is chosen separately from the kernel, because a kernel need not
 /// have fused or integer multiply-add instructions.
@@ -32,6 +36,8 @@ pub const MODULUS_BITS: u32 = 50;
 pub(crate) enum ZpArithmetic {
     /// 64-bit integers.
     Portable,
+    /// 64-bit integers, for moduli that leave two spare bits of a word.
+    Wide,
     /// AVX2 with FMA, or NEON: exact arithmetic of integers in doubles.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Double,
@@ -41,8 +47,11 @@ pub(crate) enum ZpArithmetic {
 }
 
 impl ZpArithmetic {
-    /// The implementation for the active kernel on this processor.
-    pub(crate) fn active() -> ZpArithmetic {
+    /// The implementation for this modulus and the active kernel on this processor.
+    pub(crate) fn of(modulus: Modulus) -> ZpArithmetic {
+        if modulus.bits > MODULUS_BITS {
+            return ZpArithmetic::Wide;
+        }
         match kernel::active() {
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 if is_x86_feature_detected!("avx512ifma") => ZpArithmetic::Ifma,
@@ -55,7 +64,7 @@ impl ZpArithmetic {
     }
 }
 
-/// A prime below 2^50, with constants for reduction. Whether it is prime is not checked here;
+/// A prime below 2^62, with constants for reduction. Whether it is prime is not checked here;
 /// [`prime::is_prime`] does so.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Modulus {
@@ -71,10 +80,10 @@ pub struct Modulus {
 }
 
 impl Modulus {
-    /// The modulus q, with constants for reduction; `None` unless q is odd and from 3 to 2^50.
+    /// The modulus q, with constants for reduction; `None` unless q is odd and from 3 to 2^62.
     #[must_use]
     pub const fn new(q: u64) -> Option<Modulus> {
-        if q < 3 || q.is_multiple_of(2) || q >> MODULUS_BITS != 0 {
+        if q < 3 || q.is_multiple_of(2) || q >> PLAIN_BITS != 0 {
             return None;
         }
         let bits = 64 - q.leading_zeros();
@@ -96,7 +105,7 @@ impl Modulus {
         self.bits
     }
 
-    /// floor(2^(bits + 51) / q), which has 52 bits.
+    /// floor(2^(bits + 51) / q), which has 52 bits if q has at most 50.
     pub(crate) fn mu52(self) -> u64 {
         ((1_u128 << (self.bits + 51)) / u128::from(self.q)) as u64
     }
@@ -148,12 +157,22 @@ impl Modulus {
         self.once(self.once(x.wrapping_sub((quotient as u64).wrapping_mul(self.q))))
     }
 
-    /// Reduces any number of 128 bits. If it is uniform, the result is within 2^-78 of uniform.
+    /// Reduces any number of 128 bits. If it is uniform, the result is within 2^-78 of uniform for q below
+    /// 2^50, and within 2^-66 for others.
     #[inline(always)]
     #[must_use]
     pub fn reduce_wide(self, x: u128) -> u64 {
         let high = self.mul(self.reduce((x >> 64) as u64), self.wrap);
         self.add(high, self.reduce(x as u64))
+    }
+
+    /// Reduces a number of 192 bits, given by its words, the highest first. If it is uniform, the result is
+    /// within 2^-130 of uniform.
+    #[inline(always)]
+    #[must_use]
+    pub fn reduce_words(self, [high, middle, low]: [u64; 3]) -> u64 {
+        let rest = self.reduce_wide(u128::from(high) << 64 | u128::from(middle));
+        self.reduce_wide(u128::from(rest) << 64 | u128::from(low))
     }
 
     /// A small signed number as an element, in constant time.
@@ -240,13 +259,13 @@ impl Modulus {
     /// If the lengths differ.
     pub fn mul_assign(self, x: &mut [u64], y: &[u64]) {
         assert_eq!(x.len(), y.len(), "factors of different lengths");
-        match ZpArithmetic::active() {
-            ZpArithmetic::Portable => portable::mul_assign(self, x, y),
+        match ZpArithmetic::of(self) {
+            ZpArithmetic::Portable | ZpArithmetic::Wide => portable::mul_assign(self, x, y),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-            // SAFETY: `ZpArithmetic::active` has seen the instructions on this processor.
+            // SAFETY: `ZpArithmetic::of` has seen the instructions on this processor.
             ZpArithmetic::Double => unsafe { double::mul_assign(self, x, y) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `ZpArithmetic::active` has seen AVX-512 with IFMA on this processor.
+            // SAFETY: `ZpArithmetic::of` has seen AVX-512 with IFMA on this processor.
             ZpArithmetic::Ifma => unsafe { ifma::x86::mul_assign(self, x, y) },
         }
     }
@@ -257,8 +276,8 @@ impl Modulus {
     /// If the lengths differ.
     pub fn add_product(self, sum: &mut [u64], x: &[u64], y: &[u64]) {
         assert!(sum.len() == x.len() && x.len() == y.len(), "vectors of different lengths");
-        match ZpArithmetic::active() {
-            ZpArithmetic::Portable => portable::add_product(self, sum, x, y),
+        match ZpArithmetic::of(self) {
+            ZpArithmetic::Portable | ZpArithmetic::Wide => portable::add_product(self, sum, x, y),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `mul_assign`.
             ZpArithmetic::Double => unsafe { double::add_product(self, sum, x, y) },
@@ -274,8 +293,8 @@ impl Modulus {
     /// If the lengths differ.
     pub fn sum_of_products(self, x: &mut [u64], y: &[u64], z: &[u64], w: &[u64]) {
         assert!([y, z, w].iter().all(|list| list.len() == x.len()), "vectors of different lengths");
-        match ZpArithmetic::active() {
-            ZpArithmetic::Portable => portable::sum_of_products(self, x, y, z, w),
+        match ZpArithmetic::of(self) {
+            ZpArithmetic::Portable | ZpArithmetic::Wide => portable::sum_of_products(self, x, y, z, w),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `mul_assign`.
             ZpArithmetic::Double => unsafe { double::sum_of_products(self, x, y, z, w) },
@@ -292,8 +311,8 @@ impl Modulus {
     pub fn scaled_sum(self, x: &mut [u64], c: u64, y: &[u64], d: u64) {
         assert_eq!(x.len(), y.len(), "terms of different lengths");
         let (c, d) = (self.reduce(c), self.reduce(d));
-        match ZpArithmetic::active() {
-            ZpArithmetic::Portable => portable::scaled_sum(self, x, c, y, d),
+        match ZpArithmetic::of(self) {
+            ZpArithmetic::Portable | ZpArithmetic::Wide => portable::scaled_sum(self, x, c, y, d),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `mul_assign`.
             ZpArithmetic::Double => unsafe { double::scaled_sum(self, x, c, y, d) },
@@ -306,8 +325,8 @@ impl Modulus {
     /// x c, element by element.
     pub fn scale(self, x: &mut [u64], c: u64) {
         let c = self.reduce(c);
-        match ZpArithmetic::active() {
-            ZpArithmetic::Portable => portable::scale(self, x, c),
+        match ZpArithmetic::of(self) {
+            ZpArithmetic::Portable | ZpArithmetic::Wide => portable::scale(self, x, c),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `mul_assign`.
             ZpArithmetic::Double => unsafe { double::scale(self, x, c) },

@@ -8,6 +8,9 @@ use proptest::prelude::*;
 pub(crate) const MODULI: [u64; 8] =
     [3, 17, P16, P32, (1 << 31) - 1, 562_949_953_421_381, 1_125_899_903_827_969, 1_125_899_906_842_597];
 
+/// Moduli of more bits than those of ciphertexts: the least one, one of each length above 60, the largest.
+const WIDE: [u64; 4] = [1_125_899_906_842_679, 2_305_843_009_213_693_967, P62, 4_611_686_018_427_387_847];
+
 fn modulus(q: u64) -> Modulus {
     Modulus::new(q).unwrap()
 }
@@ -26,8 +29,16 @@ fn elements(q: u64, count: usize, seed: u64) -> Vec<u64> {
 
 proptest! {
     #[test]
-    fn scalars_agree_with_division(x: u128, y: u128, i in 0..MODULI.len(), s: i64, w: i128) {
-        let (q, m) = (MODULI[i], modulus(MODULI[i]));
+    fn scalars_agree_with_division(
+        x: u128,
+        y: u128,
+        i in 0..MODULI.len() + WIDE.len(),
+        s: i64,
+        w: i128,
+        low: u64,
+    ) {
+        let q = MODULI.iter().chain(&WIDE).copied().nth(i).unwrap();
+        let m = modulus(q);
         let wide = u128::from(q);
         let (a, b) = ((x % wide) as u64, (y % wide) as u64);
         prop_assert_eq!(u128::from(m.mul(a, b)), x % wide * (y % wide) % wide);
@@ -36,6 +47,9 @@ proptest! {
         prop_assert_eq!(m.neg(a), (q - a) % q);
         prop_assert_eq!(m.reduce(x as u64), x as u64 % q);
         prop_assert_eq!(u128::from(m.reduce_wide(x)), x % wide);
+        let words = [(x >> 64) as u64, x as u64, low];
+        let rest = (x % wide) << 64 | u128::from(low);
+        prop_assert_eq!(u128::from(m.reduce_words(words)), rest % wide);
         prop_assert_eq!(i128::from(m.of_signed(s)), i128::from(s).rem_euclid(wide as i128));
         prop_assert_eq!(i128::from(m.of_wide(w)), w.rem_euclid(wide as i128));
         let c = m.centred(a);
@@ -45,7 +59,7 @@ proptest! {
 
 #[test]
 fn inverses_and_borders() {
-    for q in MODULI {
+    for q in MODULI.into_iter().chain(WIDE) {
         let m = modulus(q);
         assert!(is_prime(q), "{q}");
         for x in [1, 2, q / 2, q - 1] {
@@ -58,7 +72,7 @@ fn inverses_and_borders() {
         });
         assert_eq!((m.of_signed(0), m.of_wide(0), m.neg(0), m.centred(0)), (0, 0, 0, 0));
     }
-    for q in [0, 1, 2, 4, 1 << 50, (1 << 50) + 1] {
+    for q in [0, 1, 2, 4, 1 << 50, 1 << 62, (1 << 62) + 1, u64::MAX] {
         assert_eq!(Modulus::new(q), None);
     }
 }
@@ -67,7 +81,7 @@ fn inverses_and_borders() {
 /// their widths.
 #[test]
 fn vectors_agree_with_scalars() {
-    for q in MODULI {
+    for q in MODULI.into_iter().chain(WIDE) {
         let m = modulus(q);
         let lengths = [0, 1, 3, 4, 5, 7, 8, 9, 31, 32, 33, 124, 248, 1000];
         for len in lengths.into_iter().filter(|len| !cfg!(miri) || *len < 10) {
@@ -106,6 +120,9 @@ fn vectors_agree_with_scalars() {
                 assert_eq!(a, each(&|i| m.add(x[i], y[i])));
                 assert_eq!(b, each(&|i| m.sub(x[i], y[i])));
                 assert_eq!(c, each(&|i| m.neg(x[i])));
+            }
+            if WIDE.contains(&q) {
+                continue;
             }
             let (mut a, mut b, mut c) = (x.clone(), z.clone(), x.clone());
             ifma::model::mul_assign(m, &mut a, &y);

@@ -12,6 +12,7 @@ mod mixed;
 mod mutants;
 mod nets;
 mod origins;
+mod primes;
 mod private;
 mod speed;
 mod vectors;

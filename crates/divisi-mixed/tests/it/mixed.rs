@@ -5,7 +5,7 @@ use crate::common::{honest, plain, refused, share, small, with_keys};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Convert, PartyId};
-use divisi_field::zp::{Modulus, P32};
+use divisi_field::zp::P32;
 use divisi_fuzz::repetitions;
 use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::open::OpeningRounds;
@@ -167,12 +167,6 @@ fn decryptions_are_counted_over_all_keys() {
     assert!(ends.into_iter().all(|end| end.unwrap() == 2));
 }
 
-#[test]
-fn other_moduli_have_no_a2b() {
-    let plain = Modulus::new(65_537).unwrap();
-    refused(common::parties(2, plain, [None; 2], |mixed| mixed.prepare_masks(1)));
-}
-
 /// Public and private tables, each also of vectors, of 2 to 256 entries: every entry, or some.
 #[test]
 fn lookups_of_all_sizes() {
@@ -283,7 +277,7 @@ fn conversions_and_lookups_share_an_opening() {
         mixed.session().phase("online");
         let (products, bits) = mixed.multiply_and_convert([&x, &y], &z)?;
         let rounds = mixed.session().meter().read().phases["online"].rounds as usize;
-        let alone = 2 + divisi_mixed::adders::cost(NumberAdder::default()).1;
+        let alone = 2 + divisi_mixed::adders::cost(NumberAdder::default(), 32).1;
         assert!(rounds <= alone, "{rounds}, not {alone}");
         let all: Vec<PartyId> = PartyId::all(n).collect();
         let bits = mixed.gmw().output(&all, &bits)?.unwrap();

@@ -102,7 +102,8 @@ impl Payload for BitVectors {
     }
 }
 
-/// Vectors of `count` numbers modulo a public p with 2 <= p < 2^64, each reduced.
+/// Vectors of `count` numbers modulo a public p with 2 <= p < 2^64, each reduced: at most 64 of them, or 32
+/// for p from 2^50 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
     /// The modulus p.
@@ -113,13 +114,26 @@ pub struct Numbers {
 
 impl Numbers {
     /// The pad of a block: floor(block p / 2^128). Each number comes from floor or ceil of 2^128 / p blocks,
-    /// so that the distance from uniform is below p / 2^128, at most 2^-64. There is no division, whose time
-    /// could depend on the block.
+    /// so that the distance from uniform is below p / 2^128, at most 2^-78 for p below 2^50. There is no
+    /// division, whose time could depend on the block.
     #[inline(always)]
     fn wide(&self, block: u128) -> u64 {
+        self.wider([block, 0])
+    }
+
+    /// The same from 192 bits, those of a block and the upper half of another: floor(bits p / 2^192), within
+    /// p / 2^192 of uniform. A session may mask so many numbers that 128 bits are too few for a large p.
+    #[inline(always)]
+    fn wider(&self, [first, second]: [u128; 2]) -> u64 {
         let p = u128::from(self.modulus);
-        let (low, high) = (u128::from(block as u64) * p, (block >> 64) * p);
+        let low = u128::from(first as u64) * p + (((second >> 64) * p) >> 64);
+        let high = (first >> 64) * p;
         ((high + (low >> 64)) >> 64) as u64
+    }
+
+    /// Whether a pad is made of two blocks.
+    fn takes_two(&self) -> bool {
+        self.modulus >> 50 != 0
     }
 
     /// The same for p below 2^32, digit by digit: no product is longer than 64 bits, so that vector
@@ -140,7 +154,7 @@ impl Payload for Numbers {
     }
 
     fn blocks(&self) -> usize {
-        self.count
+        if self.takes_two() { self.count.saturating_mul(2) } else { self.count }
     }
 
     #[inline]
@@ -158,6 +172,10 @@ impl Payload for Numbers {
                 #[inline(always)]
                 || out.iter_mut().zip(blocks).for_each(|(out, block)| *out = self.narrow(*block)),
             );
+        }
+        if self.takes_two() {
+            let pairs = blocks.as_chunks::<2>().0;
+            return out.iter_mut().zip(pairs).for_each(|(out, pair)| *out = self.wider(*pair));
         }
         out.iter_mut().zip(blocks).for_each(|(out, block)| *out = self.wide(*block));
     }
@@ -187,10 +205,10 @@ mod tests {
 
     const MODULI: [u64; 6] = [2, 3, 65_537, 3_221_225_473, 0xffff_ffff_0000_0001, u64::MAX];
 
-    /// The pad of a single block.
+    /// The pad of this block, with zeros behind it if it is made of two.
     fn pad(numbers: &Numbers, block: u128) -> u64 {
         let mut pad = [0];
-        numbers.pads(&[block], &mut pad);
+        numbers.pads(&[block, 0][..numbers.blocks()], &mut pad);
         pad[0]
     }
 
@@ -231,6 +249,41 @@ mod tests {
         }
     }
 
+    /// A pad of two blocks is floor(bits p / 2^192): the least bits of a number give it, and those before
+    /// them the number before.
+    #[test]
+    fn pads_of_two_blocks_are_uniform_within_2_to_the_minus_128() {
+        for modulus in [1 << 50, (1 << 62) - (1 << 46) + 1, u64::MAX] {
+            let numbers = Numbers { modulus, count: 1 };
+            assert_eq!(numbers.blocks(), 2);
+            let (p, pad) = (u128::from(modulus), |[high, middle, low]: [u64; 3]| {
+                let first = u128::from(high) << 64 | u128::from(middle);
+                let mut pad = [0];
+                numbers.pads(&[first, u128::from(low) << 64 | 0xffff], &mut pad);
+                pad[0]
+            });
+            for number in [0, 1, modulus / 3, modulus / 2, modulus - 1] {
+                // number 2^192 / p by three steps of long division
+                let (mut digits, mut rest) = ([0; 3], u128::from(number));
+                for digit in &mut digits {
+                    rest <<= 64;
+                    *digit = (rest / p) as u64;
+                    rest %= p;
+                }
+                let next = |[high, middle, low]: [u64; 3]| {
+                    let (low, over) = low.overflowing_add(1);
+                    let (middle, over) = middle.overflowing_add(u64::from(over));
+                    [high + u64::from(over), middle, low]
+                };
+                // rounded down, these bits are below the least ones of the number unless nothing is left
+                let (least, before) = if rest == 0 { (digits, None) } else { (next(digits), Some(digits)) };
+                assert_eq!(pad(least), number, "{modulus} {number}");
+                assert_eq!(before.map(pad), before.map(|_| number.wrapping_sub(1)), "{modulus} {number}");
+            }
+            assert_eq!((pad([0; 3]), pad([u64::MAX; 3])), (0, modulus - 1));
+        }
+    }
+
     #[test]
     fn words_have_no_excess() {
         for modulus in MODULI {
@@ -264,12 +317,14 @@ mod tests {
             let blocks = [u128::MAX / 3, u128::MAX / 5, u128::MAX / 7];
             bits.pads(&blocks[..bits.words()], &mut pads);
             assert!((0..bits.words()).all(|w| pads[w] == blocks[w] & bits.low(w)));
-            for modulus in [u64::MAX, 3_221_225_473] {
-                let numbers = Numbers { modulus, count: 3 };
-                let mut pads = [0; 3];
-                numbers.pads(&blocks, &mut pads);
-                assert!(pads == blocks.map(|block| numbers.wide(block)) && pads[0] != pads[1]);
-            }
+            let numbers = Numbers { modulus: 3_221_225_473, count: 3 };
+            let mut pads = [0; 3];
+            numbers.pads(&blocks, &mut pads);
+            assert!(pads == blocks.map(|block| numbers.wide(block)) && pads[0] != pads[1]);
+            let numbers = Numbers { modulus: u64::MAX, count: 3 };
+            let pairs = blocks.map(|block| [block, block / 3]);
+            numbers.pads(pairs.as_flattened(), &mut pads);
+            assert!(pads == pairs.map(|pair| numbers.wider(pair)) && pads[0] != pads[1]);
         }
     }
 }

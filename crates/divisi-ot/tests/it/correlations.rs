@@ -21,9 +21,16 @@ fn all<R: Send>(n: usize, act: impl Fn(&mut Session, &mut Setup) -> Result<R, Ab
 /// Everybody's bits times everybody's numbers, for moduli from 2 to the largest.
 #[test]
 fn shares_add_up_to_products_of_numbers() {
-    for (n, modulus, count) in
-        [(2, P, 1), (2, 2, 3), (3, 65_537, 5), (2, u64::MAX, 2), (4, P, 1), (2, 0xffff_ffff_0000_0001, 33)]
-    {
+    let wide = (1 << 62) - (1 << 46) + 1;
+    for (n, modulus, count) in [
+        (2, P, 1),
+        (2, 2, 3),
+        (3, 65_537, 5),
+        (2, u64::MAX, 2),
+        (4, P, 1),
+        (2, 0xffff_ffff_0000_0001, 30),
+        (3, wide, 5),
+    ] {
         let rows = 300;
         let numbers = Numbers { modulus, count };
         let views = all(n, |session, setup| {

@@ -6,6 +6,7 @@ use crate::images::{APPLICATION, LabelledImages};
 use crate::operations::OperationJob;
 use crate::plain::{Entries, evaluate};
 use crate::purposes;
+use crate::size::NumberSize;
 use divisi_core::Prg;
 use divisi_engine::job::EngineJob;
 use divisi_engine::name::Name;
@@ -62,8 +63,27 @@ impl ProgramJob {
 /// A job as one process sends it to another, which reads the program's file again.
 #[derive(Serialize, Deserialize)]
 enum Message {
-    Program { name: OsString, digest: [u8; 32], count: u64 },
-    Operation { op: String, bits: u64, entries: u64, private: bool, count: u64 },
+    Program {
+        name: OsString,
+        digest: [u8; 32],
+        count: u64,
+    },
+    Operation {
+        op: String,
+        bits: u64,
+        entries: u64,
+        private: bool,
+        count: u64,
+    },
+    /// The same on numbers of another size, given by its bits.
+    OperationOfSize {
+        numbers: u32,
+        op: String,
+        bits: u64,
+        entries: u64,
+        private: bool,
+        count: u64,
+    },
 }
 
 impl Message {
@@ -90,14 +110,23 @@ pub(super) fn read(message: &[u8]) -> Result<Arc<dyn EngineJob>, Failure> {
             }
             Arc::new(ProgramJob { program, count: number(count), images: None })
         }
-        Message::Operation { op, bits, entries, private, count } => Arc::new(OperationJob {
-            op: op.parse().map_err(|e: String| Failure::usage(e))?,
-            bits: number(bits),
-            entries: number(entries),
-            private,
-            count: number(count),
-        }),
+        Message::Operation { op, bits, entries, private, count } => {
+            Arc::new(operation(NumberSize::default(), &op, [bits, entries, count], private)?)
+        }
+        Message::OperationOfSize { numbers, op, bits, entries, private, count } => {
+            let size = NumberSize::ALL.into_iter().find(|size| size.bits() == numbers);
+            let size = size.filter(|size| *size != NumberSize::default());
+            let size =
+                size.ok_or_else(|| Failure::usage(format!("there are no numbers of {numbers} bits")))?;
+            Arc::new(operation(size, &op, [bits, entries, count], private)?)
+        }
     })
+}
+
+fn operation(numbers: NumberSize, op: &str, sizes: [u64; 3], private: bool) -> Result<OperationJob, Failure> {
+    let op = op.parse().map_err(|e: String| Failure::usage(e))?;
+    let [bits, entries, count] = sizes.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    Ok(OperationJob { op, numbers, bits, entries, private, count })
 }
 
 impl EngineJob for ProgramJob {
@@ -187,7 +216,7 @@ impl EngineJob for OperationJob {
     }
 
     fn input_bytes(&self) -> usize {
-        if self.op.is_random() { 0 } else { 4 }
+        self.input_length()
     }
 
     fn output_bytes(&self) -> usize {
@@ -200,9 +229,14 @@ impl EngineJob for OperationJob {
     }
 
     fn message(&self) -> Vec<u8> {
-        let OperationJob { op, bits, entries, private, count } = *self;
+        let OperationJob { op, numbers, bits, entries, private, count } = *self;
         let [bits, entries, count] = [bits, entries, count].map(|n| n as u64);
-        Message::Operation { op: op.name().to_owned(), bits, entries, private, count }.bytes()
+        let op = op.name().to_owned();
+        let message = match numbers {
+            NumberSize::Bits31 => Message::Operation { op, bits, entries, private, count },
+            wide => Message::OperationOfSize { numbers: wide.bits(), op, bits, entries, private, count },
+        };
+        message.bytes()
     }
 
     fn counted(&self, count: usize) -> Arc<dyn EngineJob> {
@@ -221,6 +255,14 @@ mod fuzz {
             Message::Program { name: "program.txt".into(), digest: [8; 32], count: 1 },
             Message::Operation { op: "mul".into(), bits: 32, entries: 8, private: false, count: 9 },
             Message::Operation { op: "b2a".into(), bits: 32, entries: 8, private: true, count: 300 },
+            Message::OperationOfSize {
+                numbers: 61,
+                op: "a2b".into(),
+                bits: 62,
+                entries: 8,
+                private: false,
+                count: 7,
+            },
         ];
         let seeds = seeds.map(|message| message.bytes());
         divisi_fuzz::golden("jobs", env!("CARGO_MANIFEST_DIR"), &seeds);

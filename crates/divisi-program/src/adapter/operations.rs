@@ -5,6 +5,7 @@ use super::manner::Manner;
 use super::{ONLINE, PREPROCESSING, SETUP, lattice_json};
 use crate::form::BitForm;
 use crate::operations::{Op, OperationBatch, OperationJob, OperationParty, Operations};
+use crate::size::NumberSize;
 use divisi_bgv::parameters::Parameters as Lattice;
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Security, Session};
 use divisi_engine::{
@@ -27,11 +28,12 @@ impl Operation {
     /// # Errors
     /// [`Unsupported`] for parameters that the operation does not support.
     pub fn new(job: OperationJob, manner: Manner) -> Result<Self, Unsupported> {
-        let OperationJob { op, bits, entries, private, count } = job;
+        let OperationJob { op, numbers, bits, entries, private, count } = job;
         let wrong = |what: String| Err(Unsupported::new(what));
         Unsupported::above("count", count, MOST)?;
-        if !(1..=32).contains(&bits) {
-            return wrong(format!("--bits is {bits}: give 1 to 32"));
+        let most = numbers.width();
+        if !(1..=most).contains(&bits) {
+            return wrong(format!("--bits is {bits}: give 1 to {most}"));
         }
         if op == Op::Lookup && !(entries.is_power_of_two() && (2..=256).contains(&entries)) {
             return wrong(format!("--entries is {entries}: give a power of two from 2 to 256"));
@@ -65,6 +67,11 @@ impl Prepared for Operation {
             .with("form", form.map_or("", BitForm::name).as_bytes())
             .with("adder", adder.map_or("", NumberAdder::name).as_bytes())
             .with("count", &(count as u64).to_le_bytes());
+        // numbers have 31 bits unless this says more
+        let parameters = match job.numbers {
+            NumberSize::Bits31 => parameters,
+            wide => parameters.with("numbers", &wide.modulus().to_le_bytes()),
+        };
         self.manner.describe(self.of.rings().fold(parameters, |all, ring| ring.parameters().describe(all)))
     }
 
@@ -73,7 +80,7 @@ impl Prepared for Operation {
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
-        self.of.shares(inputs.iter().map(|row| u32::from_le_bytes(row.try_into().unwrap_or_default())))
+        self.of.shares(inputs.iter().map(|row| self.of.job.input(row).unwrap_or_default()))
     }
 
     fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
@@ -89,13 +96,14 @@ impl Prepared for Operation {
     }
 
     fn facts(&self) -> Map<String, Value> {
-        let OperationJob { op, bits, entries, private, .. } = self.of.job;
+        let OperationJob { op, numbers, bits, entries, private, .. } = self.of.job;
         // if there are two rings, that of the random bits, which the form chooses
         let ring = self.of.rings().next().map(|ring| ring.parameters());
         members(json!({
             "op": op.name(),
             "form": self.of.form.map(BitForm::name),
             "adder": self.of.adder.map(NumberAdder::name),
+            "numbers": numbers.bits(),
             "bits": (op == Op::B2a).then_some(bits),
             "entries": (op == Op::Lookup).then_some(entries),
             "private": (op == Op::Lookup).then_some(private),

@@ -17,7 +17,7 @@ use divisi_core::{Abort, Counts, Misuse, PartyId, PublicParameters, Security, Se
 use divisi_engine::{
     BenchSchedule, Differ, EngineParty, Own, Prepared, Rows, StartedParty, Unsupported, Watch, members, timed,
 };
-use divisi_field::zp::{Modulus, P32};
+use divisi_field::zp::Modulus;
 use divisi_mixed::{Gmw, Mixed};
 use divisi_mpgc::GarblingContext;
 use divisi_ot::hash::COMPUTATIONAL_BITS;
@@ -57,8 +57,9 @@ impl<'j> Programs<'j> {
         }
         job.check_images()?;
         let form = manner.form.unwrap_or(BitForm::by_default(manner.parties));
+        let p = job.program.program().numbers().modulus();
         let ring = |operation, form| {
-            let ring = ring(operation, form, manner.parties, P32, manner.insecure);
+            let ring = ring(operation, form, manner.parties, p, manner.insecure);
             ring.map_err(Unsupported::new)
         };
         // keys of a kind that is not used are not made
@@ -66,7 +67,7 @@ impl<'j> Programs<'j> {
         let bits = form.ciphertexts().filter(|_| has_bits);
         let bits = bits.map(|form| ring(Operation::Bits, form)).transpose()?;
         let numbers = has_products.then(|| ring(Operation::Triples, Form::LeanTree)).transpose()?;
-        let plain = Modulus::new(P32).ok_or_else(|| Unsupported::new("no modulus"))?;
+        let plain = Modulus::new(p).ok_or_else(|| Unsupported::new("no modulus"))?;
         let [gates, ands] = about.cost.garbled;
         if gates > MOST_GARBLED {
             return Err(Unsupported::new(format!(

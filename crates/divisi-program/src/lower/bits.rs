@@ -1,17 +1,14 @@
 //! Operations on the bits of numbers: comparisons, shifts, quotients, and minimum or maximum of a row.
 
-use super::{Lower, OFFSET};
+use super::Lower;
 use crate::node::{Id, NOWHERE, Node};
-use crate::program::{Action, BOUND, Statement};
+use crate::program::{Action, Statement};
 use crate::shape::Shape;
 use crate::words::Word;
 use std::sync::Arc;
 
 /// The largest number of gathers, one after the other, that are followed back.
 const FAR: usize = 64;
-
-/// The bit of an offset word that is 1 where its number is not negative.
-const NOT_NEGATIVE: usize = OFFSET - 1;
 
 impl Lower<'_> {
     /// The offset word of a number, which is made if there is none. If the number was gathered from another
@@ -27,9 +24,9 @@ impl Lower<'_> {
             |id: &Id| self.lanes(*id) <= lanes || self.wanted_nodes.get(id).is_some_and(|wanted| *wanted > 0);
         let source = chain.iter().rev().copied().find(is_better).unwrap_or(id);
         let lanes = self.lanes(source);
-        let moved = self.number(Node::Shift(source, BOUND as u64), lanes);
-        let bits = self.word(Node::ToBits(moved), lanes, 32);
-        let word = self.slice(bits, 0..OFFSET);
+        let moved = self.number(Node::Shift(source, self.offset_of_words() as u64), lanes);
+        let bits = self.word(Node::ToBits(moved), lanes, self.program.numbers.width());
+        let word = self.slice(bits, 0..self.offset_width());
         self.offsets.insert(source, word);
         self.known_offset(id).unwrap_or(word)
     }
@@ -56,12 +53,13 @@ impl Lower<'_> {
             return Some(*word);
         }
         if let Some(numbers) = self.constants.get(&id) {
+            let (offset, width) = (self.offset_of_words(), self.offset_width());
             let words: Vec<u64> = numbers
                 .iter()
-                .map(|x| u64::try_from(*x + BOUND).ok().filter(|x| x >> OFFSET == 0))
+                .map(|x| u64::try_from(*x + offset).ok().filter(|x| x >> width == 0))
                 .collect::<Option<_>>()?;
             let lanes = words.len();
-            let word = self.word(Node::Words(words), lanes, OFFSET);
+            let word = self.word(Node::Words(words), lanes, width);
             self.offsets.insert(id, word);
             return Some(word);
         }
@@ -71,7 +69,7 @@ impl Lower<'_> {
         for id in chain.into_iter().take(from).rev() {
             let Node::Gather(_, places) = &self.nodes[id].node else { return None };
             let (places, lanes) = (Arc::clone(places), self.lanes(id));
-            word = self.word(Node::GatherWords(word, places), lanes, OFFSET);
+            word = self.word(Node::GatherWords(word, places), lanes, self.offset_width());
             self.offsets.insert(id, word);
         }
         Some(word)
@@ -81,7 +79,8 @@ impl Lower<'_> {
     pub(super) fn number_of(&mut self, word: Id) -> Id {
         let lanes = self.lanes(word);
         let moved = self.number(Node::ToNumber(word), lanes);
-        let id = self.number(Node::Shift(moved, self.p.neg(BOUND as u64)), lanes);
+        let back = self.p.neg(self.offset_of_words() as u64);
+        let id = self.number(Node::Shift(moved, back), lanes);
         self.offsets.insert(id, word);
         id
     }
@@ -109,16 +108,16 @@ impl Lower<'_> {
         if self.constants.get(&y).is_some_and(|y| y.iter().all(|y| *y == 0)) {
             // the sign
             let word = self.offset(x);
-            let bit = self.slice(word, NOT_NEGATIVE..OFFSET);
+            let bit = self.slice(word, self.not_negative()..self.offset_width());
             return self.not(bit);
         }
         if self.as_words(statement, x, y) {
             let (x, y) = (self.offset(x), self.offset(y));
-            return self.run(Word::Less, OFFSET, vec![x, y]);
+            return self.run(Word::Less, self.offset_width(), vec![x, y]);
         }
         let difference = self.sub(x, y);
         let word = self.offset(difference);
-        let bit = self.slice(word, NOT_NEGATIVE..OFFSET);
+        let bit = self.slice(word, self.not_negative()..self.offset_width());
         self.not(bit)
     }
 
@@ -129,12 +128,13 @@ impl Lower<'_> {
         self.run(Word::Zero, width, vec![sum])
     }
 
-    /// Notes the offset word of a number that was made from fewer than 31 bits.
+    /// Notes the offset word of a number that was made from fewer bits than such a word has.
     pub(super) fn remember(&mut self, id: Id, word: Id) {
-        let (lanes, width) = (self.lanes(word), self.width(word));
-        if width < OFFSET {
-            let rest = self.same((width..OFFSET).map(|i| i == NOT_NEGATIVE).collect(), lanes);
-            let bits = (0..width).map(|i| (word, i)).chain((0..OFFSET - width).map(|i| (rest, i)));
+        let (lanes, width, all, highest) =
+            (self.lanes(word), self.width(word), self.offset_width(), self.not_negative());
+        if width < all {
+            let rest = self.same((width..all).map(|i| i == highest).collect(), lanes);
+            let bits = (0..width).map(|i| (word, i)).chain((0..all - width).map(|i| (rest, i)));
             let word = self.pick(bits.collect());
             self.offsets.insert(id, word);
         }
@@ -161,7 +161,8 @@ impl Lower<'_> {
             (_, true) => {
                 let difference = self.sub(x, y);
                 let word = self.offset(difference);
-                let zero = self.same((0..OFFSET).map(|i| i == NOT_NEGATIVE).collect(), self.lanes(x));
+                let highest = self.not_negative();
+                let zero = self.same((0..=highest).map(|i| i == highest).collect(), self.lanes(x));
                 self.equal(word, zero)
             }
             (_, false) => self.equal(x, y),
@@ -188,9 +189,10 @@ impl Lower<'_> {
 
     /// x / 2^places rounded down, for an offset word; the free places get the sign.
     pub(super) fn shifted(&mut self, word: Id, places: usize) -> Id {
-        let top = self.slice(word, NOT_NEGATIVE..OFFSET);
+        let highest = self.not_negative();
+        let top = self.slice(word, highest..highest + 1);
         let sign = self.not(top);
-        let kept = (places..NOT_NEGATIVE).map(|i| (word, i));
+        let kept = (places..highest).map(|i| (word, i));
         let bits = kept.chain((0..places).map(|_| (sign, 0))).chain([(top, 0)]);
         let word = self.pick(bits.collect());
         self.number_of(word)
@@ -206,22 +208,23 @@ impl Lower<'_> {
             return Some(self.shifted(word, places));
         }
         let lanes = self.lanes(x);
-        let (top, low) = (self.slice(word, NOT_NEGATIVE..OFFSET), self.slice(word, 0..NOT_NEGATIVE));
+        let highest = self.not_negative();
+        let (top, low) = (self.slice(word, highest..highest + 1), self.slice(word, 0..highest));
         let sign = self.not(top);
-        let signs = self.pick((0..NOT_NEGATIVE).map(|_| (sign, 0)).collect());
+        let signs = self.pick((0..highest).map(|_| (sign, 0)).collect());
         // for a negative x, -1 - x is divided: floor(x / y) = -1 - floor((-1 - x) / y)
-        let size = self.word(Node::Xor(low, signs), lanes, NOT_NEGATIVE);
-        let known = known.and_then(|divisor| u32::try_from(divisor).ok()).filter(|divisor| *divisor > 0);
+        let size = self.word(Node::Xor(low, signs), lanes, highest);
+        let known = known.and_then(|divisor| u64::try_from(divisor).ok()).filter(|divisor| *divisor > 0);
         let quotient = match known {
-            Some(divisor) => self.run(Word::DivideBy(divisor), NOT_NEGATIVE, vec![size]),
+            Some(divisor) => self.run(Word::DivideBy(divisor), highest, vec![size]),
             None => {
                 let divisor = self.offset(y);
-                let divisor = self.slice(divisor, 0..NOT_NEGATIVE);
-                self.run(Word::Divide, NOT_NEGATIVE, vec![size, divisor])
+                let divisor = self.slice(divisor, 0..highest);
+                self.run(Word::Divide, highest, vec![size, divisor])
             }
         };
-        let quotient = self.word(Node::Xor(quotient, signs), lanes, NOT_NEGATIVE);
-        let bits = (0..NOT_NEGATIVE).map(|i| (quotient, i)).chain([(top, 0)]);
+        let quotient = self.word(Node::Xor(quotient, signs), lanes, highest);
+        let bits = (0..highest).map(|i| (quotient, i)).chain([(top, 0)]);
         let word = self.pick(bits.collect());
         Some(self.number_of(word))
     }

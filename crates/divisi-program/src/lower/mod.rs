@@ -1,9 +1,9 @@
 //! The compilation of statements to nodes: shapes become lanes, and comparisons become circuits. A number
 //! that has its offset word already is not converted again, and no node is made twice.
 //!
-//! The *offset word* of a number x has the 31 bits of x + 2^30. It exists for all numbers that may be
-//! compared or shifted (|x| < 2^30). Offset words have the same order as the numbers, and bit 30 is 1 if x is
-//! not negative.
+//! The *offset word* of a number x has the 31 bits of x + 2^30, or the 61 of x + 2^60 if numbers are wide. It
+//! exists for all numbers that may be compared or shifted (|x| < 2^30, or 2^60). Offset words have the same
+//! order as the numbers, and the highest bit is 1 if x is not negative.
 
 mod bits;
 mod node_key;
@@ -16,14 +16,11 @@ use crate::program::{Action, Constant, Script, Statement, ValueKind};
 use crate::shape::Shape;
 use crate::words::{self, Word};
 use divisi_circuit::Program as Circuit;
-use divisi_field::zp::{Modulus, P32};
+use divisi_field::zp::Modulus;
 use node_key::NodeKey;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
-
-/// The number of bits of an offset word.
-const OFFSET: usize = 31;
 
 /// The state of the compilation.
 struct Lower<'p> {
@@ -72,7 +69,7 @@ pub fn lower(program: &Script) -> Option<Code> {
     }
     let mut lower = Lower {
         program,
-        p: Modulus::new(P32)?,
+        p: Modulus::new(program.numbers.modulus())?,
         nodes: Vec::new(),
         values: vec![None; program.values.len()],
         offsets: HashMap::new(),
@@ -95,10 +92,25 @@ pub fn lower(program: &Script) -> Option<Code> {
     }
     let outputs =
         program.outputs.iter().map(|output| lower.values[output.value.id]).collect::<Option<Vec<Id>>>()?;
-    Some(Code::new(lower.nodes, outputs))
+    Some(Code::new(program.numbers, lower.nodes, outputs))
 }
 
 impl Lower<'_> {
+    /// What is added to a number for its offset word: a power of two.
+    fn offset_of_words(&self) -> i64 {
+        self.program.numbers.bound()
+    }
+
+    /// The bit of an offset word that is 1 where its number is not negative: the highest one.
+    fn not_negative(&self) -> usize {
+        self.program.limits().places() as usize
+    }
+
+    /// The number of bits of an offset word.
+    fn offset_width(&self) -> usize {
+        self.not_negative() + 1
+    }
+
     /// Adds a node, unless there is an equal one already; returns its number.
     fn node(&mut self, sized: Sized) -> Id {
         let id = self.nodes.len();
@@ -277,11 +289,11 @@ impl Lower<'_> {
             }
             Action::Bits => {
                 let x = self.values[statement.args[0]]?;
-                if width < OFFSET {
+                if width < self.offset_width() {
                     let word = self.offset(x);
                     self.slice(word, 0..width)
                 } else {
-                    let bits = self.word(Node::ToBits(x), lanes, 32);
+                    let bits = self.word(Node::ToBits(x), lanes, program.numbers.width());
                     self.slice(bits, 0..width)
                 }
             }

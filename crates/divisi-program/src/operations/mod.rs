@@ -11,9 +11,11 @@ pub(crate) use party::{OperationBatch, OperationParty};
 
 use crate::form::BitForm;
 use crate::rings::ring;
+use crate::size::NumberSize;
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{self, Form};
-use divisi_field::zp::{Modulus, P32};
+use divisi_field::zp::Modulus;
+use divisi_mixed::a2b::cost_of_mask;
 use divisi_mixed::adders::NumberAdder;
 use divisi_ot::SetupConfig;
 use std::sync::Arc;
@@ -103,12 +105,15 @@ impl std::str::FromStr for Op {
     }
 }
 
-/// Operations on numbers and bits. An input is a number of four bytes, the lowest first; an output is a
-/// number of eight bytes, or, for operations without inputs, a byte that is 1 if the result is consistent.
+/// Operations on numbers and bits. An input is a number of four bytes, or of eight if numbers have 61 bits,
+/// the lowest first; an output is a number of eight bytes, or, for operations without inputs, a byte that is
+/// 1 if the result is consistent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationJob {
     /// The operation.
     pub op: Op,
+    /// How large numbers are.
+    pub numbers: NumberSize,
     /// The number of bits of a number that is converted from bits.
     pub bits: usize,
     /// The number of entries of a table.
@@ -119,16 +124,36 @@ pub struct OperationJob {
     pub count: usize,
 }
 
-/// The public table of an item of [`Op::Lookup2`].
-fn table(i: usize) -> [u64; 2] {
-    [3, 5].map(|c| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ c) % P32)
-}
-
 impl OperationJob {
+    /// The number of bytes of an input.
+    #[must_use]
+    pub fn input_length(&self) -> usize {
+        match self.numbers {
+            _ if self.op.is_random() => 0,
+            NumberSize::Bits31 => 4,
+            NumberSize::Bits61 => 8,
+        }
+    }
+
+    /// The public table of an item of [`Op::Lookup2`].
+    fn table(&self, i: usize) -> [u64; 2] {
+        let p = self.numbers.modulus();
+        [3, 5].map(|c| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ c) % p)
+    }
+
     /// An entry of the table of an item: public tables are all the same.
     fn entry(&self, item: usize, at: usize) -> u64 {
         let item = if self.private { item } else { 0 };
-        ((item + 1) as u64).wrapping_mul((at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)) % P32
+        let hash = ((item + 1) as u64).wrapping_mul((at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        hash % self.numbers.modulus()
+    }
+
+    /// The number of an input row; `None` if the bytes are none.
+    pub(crate) fn input(&self, row: &[u8]) -> Option<u64> {
+        let mut bytes = [0; 8];
+        let right = row.len() == self.input_length() && !row.is_empty();
+        bytes.iter_mut().zip(row).for_each(|(byte, own)| *byte = *own);
+        right.then(|| u64::from_le_bytes(bytes))
     }
 
     /// The expected output row of an item, from its number in the batch and its input row; `None` if the
@@ -138,12 +163,12 @@ impl OperationJob {
         if self.op.is_random() {
             return Some(vec![1]);
         }
-        let x = u64::from(u32::from_le_bytes(input.try_into().ok()?));
+        let (x, p) = (self.input(input)?, self.numbers.modulus());
         let out = match self.op {
-            Op::B2a => (x & ((1 << self.bits) - 1)) % P32,
-            Op::Lookup2 => table(number as usize)[(x & 1) as usize],
+            Op::B2a => (x & ((1 << self.bits) - 1)) % p,
+            Op::Lookup2 => self.table(number as usize)[(x & 1) as usize],
             Op::Lookup => self.entry(number as usize, x as usize % self.entries.max(1)),
-            _ => x % P32,
+            _ => x % p,
         };
         Some(out.to_le_bytes().to_vec())
     }
@@ -175,8 +200,12 @@ impl Operations {
         (form, adder): (Option<BitForm>, Option<NumberAdder>),
         insecure: bool,
     ) -> Result<Self, String> {
-        let has_numbers = matches!(job.op, Op::A2b | Op::TripleArith) || job.private;
-        let ring = |operation, form| ring(operation, form, parties, P32, insecure);
+        let p = job.numbers.modulus();
+        let plain = Modulus::new(p).ok_or("no modulus")?;
+        // masks of A2B may take triples
+        let masks = job.op == Op::A2b && cost_of_mask(plain)[1] > 0;
+        let has_numbers = masks || job.op == Op::TripleArith || job.private;
+        let ring = |operation, form| ring(operation, form, parties, p, insecure);
         let hops = form.and_then(BitForm::ciphertexts).filter(|_| job.op == Op::Lookup && job.private);
         let bits = match form.and_then(BitForm::ciphertexts) {
             // private tables by hops take no random bits
@@ -191,7 +220,6 @@ impl Operations {
             }
             None => has_numbers.then(|| ring(parameters::Operation::Triples, Form::LeanTree)).transpose()?,
         };
-        let plain = Modulus::new(P32).ok_or("no modulus")?;
         Ok(Operations { job, parties, config, form, adder, plain, bits, numbers })
     }
 

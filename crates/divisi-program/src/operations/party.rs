@@ -2,7 +2,7 @@
 //! operation on shares. What is not measured comes before and after.
 
 use super::shares::{bytes, words};
-use super::{Op, OperationJob, Operations, table};
+use super::{Op, OperationJob, Operations};
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Convert, Misuse, PartyId, Session, Step, step};
@@ -179,7 +179,7 @@ impl<'b> OperationBatch<'b> {
     pub fn ready(&mut self) {
         let (job, count) = (self.job, self.count);
         self.held = match (job.op, std::mem::take(&mut self.held)) {
-            (Op::Lookup2, _) => Held::Pairs((0..count).map(table).collect()),
+            (Op::Lookup2, _) => Held::Pairs((0..count).map(|i| job.table(i)).collect()),
             (Op::Lookup, Held::Signs(signs)) => {
                 let items = if job.private { count } else { 1 };
                 let all = (0..items).flat_map(|item| (0..job.entries).map(move |at| (item, at)));

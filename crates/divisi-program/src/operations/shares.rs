@@ -4,7 +4,6 @@
 use super::{Op, Operations};
 use crate::purposes;
 use divisi_core::Prg;
-use divisi_field::zp::P32;
 use divisi_net::{Machine, World};
 use zeroize::Zeroizing;
 
@@ -20,7 +19,7 @@ pub(super) fn bytes(words: impl IntoIterator<Item = u64>) -> Zeroizing<Vec<u8>> 
 
 impl Operations {
     /// Shares of the inputs, a list of words as bytes for each party: of bits modulo 2, of numbers modulo p.
-    pub fn shares(&self, inputs: impl Iterator<Item = u32>) -> Vec<Zeroizing<Vec<u8>>> {
+    pub fn shares(&self, inputs: impl Iterator<Item = u64>) -> Vec<Zeroizing<Vec<u8>>> {
         if self.job.op.is_random() {
             return vec![Zeroizing::default(); self.parties];
         }
@@ -29,7 +28,9 @@ impl Operations {
         Machine.entropy(key.as_mut_slice());
         let mut prg = Prg::of(purposes::SHARES, &key);
         let in_bits = matches!(self.job.op, Op::B2a | Op::Lookup2 | Op::Lookup);
-        let numbers = inputs.map(u64::from).map(|x| if in_bits { x } else { x % P32 });
+        // the bits of an input
+        let all = u64::MAX >> (64 - 8 * self.job.input_length());
+        let numbers = inputs.map(|x| if in_bits { x } else { self.plain.reduce(x) });
         let mut first: Zeroizing<Vec<u64>> = Zeroizing::new(numbers.collect());
         let mut others = Vec::new();
         for _ in 1..self.parties {
@@ -37,7 +38,7 @@ impl Operations {
             prg.words(&mut share);
             for (first, share) in first.iter_mut().zip(share.iter_mut()) {
                 if in_bits {
-                    *share &= u64::from(u32::MAX);
+                    *share &= all;
                     *first ^= *share;
                 } else {
                     *share = self.plain.reduce(*share);

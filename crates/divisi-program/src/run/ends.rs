@@ -153,12 +153,18 @@ fn within(
 }
 
 /// Uniform numbers that only this party and one peer know, to mask an input. The residue of 128 random bits
-/// is within 2^-96 of uniform.
+/// is within 2^-96 of uniform for p below 2^32; for a larger one it is that of 192 bits, within 2^-128.
 fn masks(session: &mut Session, plain: Modulus, peer: PartyId, lanes: usize) -> WipedVec<u64> {
     let mut stream = session.prg(peer, purposes::INPUT);
-    let mut words = Zeroizing::new(vec![0; 2 * lanes]);
+    let each = if plain.bits() > 32 { 3 } else { 2 };
+    let mut words = Zeroizing::new(vec![0; each * lanes]);
     stream.words(&mut words);
     let mut out = WipedVec::zeros(lanes);
+    if each == 3 {
+        let all = out.iter_mut().zip(words.as_chunks::<3>().0);
+        all.for_each(|(out, words)| *out = plain.reduce_words(*words));
+        return out;
+    }
     for (out, pair) in out.iter_mut().zip(words.chunks_exact(2)) {
         *out = plain.reduce_wide(u128::from(pair[0]) << 64 | u128::from(pair[1]));
     }

@@ -100,7 +100,8 @@ pub fn prepare(
 /// entries of each output that this party learns.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if inputs are missing or do not fit; the abort that ends the session.
+/// [`Abort::Misuse`] if inputs are missing or do not fit, or if the party computes modulo another p than the
+/// program; the abort that ends the session.
 pub fn run(
     program: &Script,
     code: &Code,
@@ -110,6 +111,9 @@ pub fn run(
 ) -> Result<Vec<Option<Entries>>, Abort> {
     let first = mixed.session().me().index() == 0;
     let plain = mixed.plain();
+    if plain.get() != program.numbers().modulus() {
+        return Err(mixed.session().misuse(NODE, Misuse::KeyUnfit));
+    }
     // one round a level, as the cost of the program says
     mixed.gmw().set_opening_rounds(OpeningRounds::One);
     let (left, held) = (code.uses.clone(), Vec::new());

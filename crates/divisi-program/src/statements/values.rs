@@ -3,15 +3,14 @@
 
 use crate::interval::Interval;
 use crate::program::{
-    Action, Arg, Assumption, Constant, Input, LARGEST, ProgramError, Script, Statement, Value, ValueKind,
-    right_width,
+    Action, Arg, Assumption, Constant, Input, ProgramError, Script, Statement, Value, ValueKind, right_width,
 };
 use crate::shape::Shape;
 use std::sync::Arc;
 
 impl Input {
     /// What its entries can be: the range that is declared for them, or, without one, numbers of a size below
-    /// 2^30, and any bits.
+    /// 2^30, or 2^60 for wide numbers, and any bits.
     #[must_use]
     pub fn bounds(&self, script: &Script) -> Interval {
         self.range.unwrap_or_else(|| script.undeclared(self.value.kind()))
@@ -27,7 +26,8 @@ impl Script {
         }
     }
 
-    /// Adds an input of a party; the first party is 1. Without a range a number has a size below 2^30.
+    /// Adds an input of a party; the first party is 1. Without a range a number has a size below 2^30, or
+    /// 2^60 for wide numbers.
     ///
     /// # Errors
     /// If another input has this name, the party is 0, or no value can have this kind.
@@ -120,8 +120,9 @@ impl Script {
     /// If there are not as many numbers as entries, or a number is beyond p/2.
     pub fn constant(&mut self, shape: Shape, numbers: &[i64]) -> Result<Value, ProgramError> {
         as_many(numbers.len(), &shape)?;
-        if let Some(number) = numbers.iter().find(|number| number.unsigned_abs() > LARGEST as u64) {
-            return Err(format!("{number} is beyond p/2: numbers are from -{LARGEST} to {LARGEST}"));
+        let largest = self.numbers.largest();
+        if let Some(number) = numbers.iter().find(|number| number.unsigned_abs() > largest.unsigned_abs()) {
+            return Err(format!("{number} is beyond p/2: numbers are from -{largest} to {largest}"));
         }
         let op = Action::Constant(Constant::Num(numbers.to_vec()));
         let value = self.push_in(op, &[], ValueKind::Num, shape, Interval::of(numbers));
@@ -158,7 +159,8 @@ impl Script {
             (Arg::Value(value), _) => Ok(value.clone()),
             (Arg::Integer(number), ValueKind::Num) => self.constant(Shape::one(), &[*number]),
             (Arg::Word(_), ValueKind::Num) => {
-                Err(format!("{} is beyond p/2: numbers are from -{LARGEST} to {LARGEST}", shown(arg)))
+                let largest = self.numbers.largest();
+                Err(format!("{} is beyond p/2: numbers are from -{largest} to {largest}", shown(arg)))
             }
             (Arg::Integer(number), ValueKind::Bits(width)) => {
                 if *number < 0 || (width < 63 && *number >= 1 << width) {
@@ -196,7 +198,7 @@ impl Script {
             ),
             (ValueKind::Bits(width), _) | (_, ValueKind::Bits(width)) => format!(
                 "a number and bits do not fit: {}",
-                if width > super::NUMBER_BITS {
+                if width > self.numbers.width() {
                     "make bits of the number by `bits`, and give them this width by `widen`"
                 } else {
                     "`num` converts bits to a number, `bits` a number to bits"

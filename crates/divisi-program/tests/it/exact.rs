@@ -7,9 +7,26 @@ use divisi_program::plain::Entries;
 use divisi_program::{Script, text, valid};
 use std::fmt::Write;
 
-/// The largest number, and the largest one that is compared.
-const LARGEST: i128 = 1_610_612_736;
-const SMALL: i128 = (1 << 30) - 1;
+/// How large the numbers of a program are.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// The lines before the first statement.
+    head: &'static str,
+    /// The largest number.
+    largest: i128,
+    /// The largest number that is compared is below 2 to this.
+    places: usize,
+}
+
+const NARROW: Limits = Limits { head: "divisi program 1\n", largest: 1_610_612_736, places: 30 };
+const WIDE: Limits =
+    Limits { head: "divisi program 1\nnumbers 61\n", largest: (1 << 61) - (1 << 45), places: 60 };
+
+impl Limits {
+    fn small(&self) -> i128 {
+        (1 << self.places) - 1
+    }
+}
 
 struct Draws(u64);
 
@@ -28,9 +45,9 @@ impl Draws {
         }
     }
 
-    /// An interval within one of this size.
-    fn interval(&mut self, size: i128) -> [i128; 2] {
-        let size = (size >> self.below(28)).max(1);
+    /// An interval of numbers.
+    fn interval(&mut self, limits: Limits) -> [i128; 2] {
+        let size = (limits.largest >> self.below(limits.places - 2)).max(1);
         let ends = [self.within([-size, size]), self.within([-size, size])];
         [ends[0].min(ends[1]), ends[0].max(ends[1])]
     }
@@ -54,23 +71,25 @@ struct Grown {
     inputs: Vec<(Known, u8)>,
     draws: Draws,
     parties: u8,
+    limits: Limits,
 }
 
 /// Entries of every vector; some values have one entry.
 const SIDE: usize = 3;
 
 impl Grown {
-    fn new(seed: u64, parties: u8) -> Grown {
+    fn new(seed: u64, parties: u8, limits: Limits) -> Grown {
         let mut grown = Grown {
-            text: "divisi program 1\n".into(),
-            lines: 1,
+            text: limits.head.into(),
+            lines: limits.head.lines().count(),
             values: Vec::new(),
             inputs: Vec::new(),
             draws: Draws(seed),
             parties,
+            limits,
         };
         for _ in 0..4 {
-            let bounds = grown.draws.interval(LARGEST);
+            let bounds = grown.draws.interval(limits);
             grown.input(0, bounds);
         }
         for width in [7, 20] {
@@ -130,31 +149,32 @@ impl Grown {
             [*all.iter().min().unwrap(), *all.iter().max().unwrap()]
         };
         let fits = |bounds: [i128; 2], size: i128| -size <= bounds[0] && bounds[1] <= size;
-        let small = |bounds| fits(bounds, SMALL);
+        let (largest, most, places) = (self.limits.largest, self.limits.small(), self.limits.places);
+        let small = |bounds| fits(bounds, most);
         let mask = |width: usize| (1_i128 << width) - 1;
         match self.draws.below(26) {
             0 => {
                 let bounds = corners(&|x, y| x + y);
-                if fits(bounds, LARGEST) {
+                if fits(bounds, largest) {
                     self.define(0, &format!("add {a} {b}"), both(&|x, y| x + y), bounds);
                 }
             }
             1 if x.name != y.name => {
                 let bounds = corners(&|x, y| x - y);
-                if fits(bounds, LARGEST) {
+                if fits(bounds, largest) {
                     self.define(0, &format!("sub {a} {b}"), both(&|x, y| x - y), bounds);
                 }
             }
             2 if x.name != y.name => {
                 let bounds = corners(&|x, y| x * y);
-                if fits(bounds, LARGEST) {
+                if fits(bounds, largest) {
                     self.define(0, &format!("mul {a} {b}"), both(&|x, y| x * y), bounds);
                 }
             }
             3 => self.define(0, &format!("neg {a}"), each(&|x| -x), [-xh, -xl]),
             4 => {
                 let count = x.exact.len() as i128;
-                if fits([xl * count, xh * count], LARGEST) {
+                if fits([xl * count, xh * count], largest) {
                     let sum = vec![x.exact.iter().sum()];
                     self.define(0, &format!("sum {a}"), sum, [xl * count, xh * count]);
                 }
@@ -172,12 +192,12 @@ impl Grown {
                 self.define(0, &format!("max {a}"), vec![best], x.bounds);
             }
             10 if small(x.bounds) => {
-                let by = self.draws.below(31);
+                let by = self.draws.below(places + 1);
                 self.define(0, &format!("shift {a} -{by}"), each(&|x| x >> by), [xl >> by, xh >> by]);
             }
             11 => {
                 let by = self.draws.below(12);
-                if fits([xl << by, xh << by], LARGEST) {
+                if fits([xl << by, xh << by], largest) {
                     self.define(0, &format!("shift {a} {by}"), each(&|x| x << by), [xl << by, xh << by]);
                 }
             }
@@ -186,17 +206,17 @@ impl Grown {
                 let bounds = [xl.div_euclid(by), xh.div_euclid(by)];
                 self.define(0, &format!("div {a} {by}"), each(&|x| x.div_euclid(by)), bounds);
             }
-            13 if small(x.bounds) && yl >= 1 && yh <= SMALL => {
+            13 if small(x.bounds) && yl >= 1 && yh <= most => {
                 let bounds = corners(&|x, y| x.div_euclid(y));
                 self.define(0, &format!("div {a} {b}"), both(&|x, y| x.div_euclid(y)), bounds);
             }
-            14 if xl >= -SMALL => {
-                let width = 1 + self.draws.below(30);
+            14 if xl >= -most => {
+                let width = 1 + self.draws.below(places);
                 let exact = each(&|x| x & mask(width));
                 let bounds = if xl >= 0 && xh <= mask(width) { x.bounds } else { [0, mask(width)] };
                 self.define(width, &format!("bits {a} {width}"), exact, bounds);
             }
-            15 if w.bounds[1] <= LARGEST => {
+            15 if w.bounds[1] <= largest => {
                 self.define(0, &format!("num {}", w.name), w.exact.clone(), w.bounds);
             }
             16 if w.width + v.width <= 90 => {
@@ -298,8 +318,8 @@ fn read(text: &str) -> Result<Script, String> {
 }
 
 /// A program of some 40 lines.
-fn grown(seed: u64, parties: u8) -> Grown {
-    let mut grown = Grown::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), parties);
+fn grown(seed: u64, parties: u8, limits: Limits) -> Grown {
+    let mut grown = Grown::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), parties, limits);
     for _ in 0..40 {
         grown.grow();
     }
@@ -310,9 +330,20 @@ fn grown(seed: u64, parties: u8) -> Grown {
 #[test]
 fn random_programs_are_exact() {
     let (cases, runs) = repetitions((200, 5), (500, 500));
+    programs_are_exact(NARROW, cases, runs);
+}
+
+/// The same with numbers of 61 bits.
+#[test]
+fn random_programs_of_wide_numbers_are_exact() {
+    let (cases, runs) = repetitions((200, 3), (500, 500));
+    programs_are_exact(WIDE, cases, runs);
+}
+
+fn programs_are_exact(limits: Limits, cases: u64, runs: u64) {
     for seed in 0..cases {
         let parties = 2 + (seed % 4) as u8;
-        let (text, inputs, outputs) = grown(seed, parties).finish();
+        let (text, inputs, outputs) = grown(seed, parties, limits).finish();
         let program = read(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let clear = valid::evaluate(&program, &inputs).unwrap_or_else(|error| panic!("{error}\n{text}"));
         for ((output, clear), of) in outputs.iter().zip(&clear).zip(program.outputs()) {
@@ -332,20 +363,26 @@ fn random_programs_are_exact() {
 #[test]
 fn ranges_violated_by_one_are_refused() {
     let cases = repetitions(60, 500);
+    violated_by_one(NARROW, cases);
+    violated_by_one(WIDE, cases);
+}
+
+fn violated_by_one(limits: Limits, cases: u64) {
+    let (largest, small, all) = (limits.largest, limits.small(), format!("bits x {}", limits.places + 1));
     for seed in 0..cases {
-        let mut grown = grown(seed + 1000, 3);
-        let size = 1 + grown.draws.below(1 << 29) as i128;
+        let mut grown = grown(seed + 1000, 3, limits);
+        let size = (1 + grown.draws.below(1 << 29) as i128) << (limits.places - 30);
         let few = 1 + size % 30_000;
         // bounds of two inputs, the statement, which end of which input is beyond
         let (x, y, statement, (of_y, at_high)) = match seed % 8 {
-            0 => ([-size, size], [size - LARGEST, LARGEST - size], "add x y", (true, true)),
-            1 => ([-size, size], [size - LARGEST, LARGEST - size], "sub x y", (true, false)),
-            2 => ([-few, few], [1, LARGEST / few], "mul x y", (true, true)),
-            3 => ([0, size], [size - SMALL, 0], "lt x y", (false, true)),
-            4 => ([-size, LARGEST / 3], [0, 1], "sum x", (false, true)),
-            5 => ([-SMALL, size], [1, SMALL], "div x y", (true, false)),
-            6 => ([-size, SMALL], [0, 1], "shift x -5", (false, true)),
-            _ => ([0, LARGEST], [0, 1], "bits x 31", (false, false)),
+            0 => ([-size, size], [size - largest, largest - size], "add x y", (true, true)),
+            1 => ([-size, size], [size - largest, largest - size], "sub x y", (true, false)),
+            2 => ([-few, few], [1, largest / few], "mul x y", (true, true)),
+            3 => ([0, size], [size - small, 0], "lt x y", (false, true)),
+            4 => ([-size, largest / 3], [0, 1], "sum x", (false, true)),
+            5 => ([-small, size], [1, small], "div x y", (true, false)),
+            6 => ([-size, small], [0, 1], "shift x -5", (false, true)),
+            _ => ([0, largest], [0, 1], all.as_str(), (false, false)),
         };
         let mut kept = [x, y];
         for beyond in [false, true] {
@@ -370,7 +407,7 @@ fn ranges_violated_by_one_are_refused() {
         let place = grown.draws.below(grown.inputs.len());
         let (input, _) = &mut grown.inputs[place];
         let (last, high) = (input.exact.len() - 1, input.bounds[1]);
-        if high < if input.width == 0 { LARGEST } else { (1 << input.width) - 1 } {
+        if high < if input.width == 0 { largest } else { (1 << input.width) - 1 } {
             input.exact[last] = high + 1;
             let name = input.name.clone();
             let (text, inputs, _) = grown.finish();

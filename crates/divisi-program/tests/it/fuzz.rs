@@ -8,7 +8,7 @@ use divisi_program::{Value, ValueKind, lower, text, valid};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-const PROGRAMS: [&str; 4] = [
+const PROGRAMS: [&str; 5] = [
     "divisi program 1\ninput x 1 num 2x3 in -9..9\ninput y 2 num 1x3 below 0x10\ns = sub x y\nbest at = min s\nl = lt best 7\n\
      c = select l at -1\nassume c in -1..1\noutput c 1,2\n",
     "divisi program 1\ninput x 1 bits 4 3 in 1..9\ny = circuit and x 9\nz = or y x # bits\nn = num z\nq = div n 3\n\
@@ -17,6 +17,8 @@ const PROGRAMS: [&str; 4] = [
      n = neg m\nw = sum n\ne = eq w 0\nf = not e\nk = xor e f\na = and k f\no = max g\np = le o 5\noutput p 1\noutput a 2\n",
     "divisi program 1\ninput x 1 bits 90 2x3\nk = const bits 90 1x3 7 0x123456789abcdef012345 9\ny = mul x k\n\
      s = sum y\nc = popcount s\nw = widen c 9\na = concat w c\nb = slice a 3 8\nn = num b\nm = mul n n\noutput m 1\noutput s 2\n",
+    "divisi program 1\nnumbers 61\ninput x 1 num 3 in -5000000000..5000000000\ninput y 2 num 3 in 1..9000000000\nm = mul x 100000000\n\
+     d = div m y\nl = lt m y\ns = select l x y\nb = bits y 40\nn = num b\nh = shift n 20\noutput d 1\noutput h 2\noutput s 1\n",
 ];
 
 /// A text that is accepted becomes nodes, and is evaluated, or the evaluation says why not.

@@ -10,4 +10,5 @@ mod random;
 mod ranges;
 mod settings;
 mod statements;
+mod wide;
 mod words;

@@ -9,6 +9,7 @@ use divisi_bgv::parameters::noise::Noise;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode};
 use divisi_core::{Abort, Session};
+use divisi_field::zp::{P32, P62};
 
 /// Noise measured in many runs against its bound.
 struct Measured {
@@ -39,8 +40,8 @@ fn play<R: Send>(
 
 /// Attack (c): at every level noise is brought to its bound, in one coefficient, before the next step; it
 /// still decrypts.
-fn at_the_bound(form: Form, n: usize) {
-    let ring = small(Operation::Bits, form, n);
+fn at_the_bound(form: Form, n: usize, plain: u64) {
+    let ring = small_of(Operation::Bits, form, n, plain);
     let p = ring.parameters();
     // whether the step at a level is a square, which squares the factor, too
     let squares = |level: usize| form == Form::LeanTree && level < p.top();
@@ -77,16 +78,19 @@ fn at_the_bound(form: Form, n: usize) {
 /// Among more parties, ciphertexts that pass around a ring are refreshed (`refresh.rs`).
 #[test]
 fn noise_at_its_bound_decrypts() {
-    [2, 3, 9, 16].into_iter().for_each(|n| at_the_bound(Form::Paper, n));
-    [2, 3, 9, 20, 36].into_iter().for_each(|n| at_the_bound(Form::LeanRing, n));
-    [2, 3, 9, 33, 100].into_iter().for_each(|n| at_the_bound(Form::LeanTree, n));
+    [2, 3, 9, 16].into_iter().for_each(|n| at_the_bound(Form::Paper, n, P32));
+    [2, 3, 9, 20, 36].into_iter().for_each(|n| at_the_bound(Form::LeanRing, n, P32));
+    [2, 3, 9, 33, 100].into_iter().for_each(|n| at_the_bound(Form::LeanTree, n, P32));
+    [(Form::LeanRing, 3), (Form::LeanRing, 8), (Form::LeanTree, 3), (Form::LeanTree, 16)]
+        .into_iter()
+        .for_each(|(form, n)| at_the_bound(form, n, P62));
 }
 
 /// Noise of fresh and shared encryptions, of a plaintext product, and of the keys themselves.
 #[test]
 fn encryptions_and_keys_keep_their_bounds() {
-    for n in [2, 5] {
-        let ring = small(Operation::Triples, Form::LeanTree, n);
+    for (n, plain) in [(2, P32), (5, P32), (3, P62)] {
+        let ring = small_of(Operation::Triples, Form::LeanTree, n, plain);
         let bounds = Noise::new(n, 1024, ring.parameters().plain());
         let (key, made) = play(&ring, |session, keys, sampler| {
             let (top, n) = (keys.ring().parameters().top(), keys.ring().dimension());
@@ -103,7 +107,7 @@ fn encryptions_and_keys_keep_their_bounds() {
         let most = |i: usize| {
             made.iter().filter_map(|m| m.get(i)).map(|x| noise(&ring, &key, x)).fold(f64::MIN, f64::max)
         };
-        let of = |i, name, bound| Measured { what: format!("{name} {n}"), bound, most: most(i) };
+        let of = |i, name, bound| Measured { what: format!("{name} {n} {plain}"), bound, most: most(i) };
         judge(&[
             of(0, "fresh", bounds.fresh()),
             of(1, "times plain", bounds.times_plain(bounds.fresh())),

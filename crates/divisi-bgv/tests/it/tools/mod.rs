@@ -22,7 +22,12 @@ pub fn small_of(operation: Operation, form: Form, n: usize, plain: u64) -> Arc<R
 
 /// The ring that real sessions have for this computation among n parties.
 pub fn secure(operation: Operation, form: Form, n: usize) -> Arc<Ring> {
-    Arc::new(Ring::new(Parameters::derive(operation, form, n, P32).unwrap()).unwrap())
+    secure_of(operation, form, n, P32)
+}
+
+/// The same for plaintexts modulo another prime.
+pub fn secure_of(operation: Operation, form: Form, n: usize, plain: u64) -> Arc<Ring> {
+    Arc::new(Ring::new(Parameters::derive(operation, form, n, plain).unwrap()).unwrap())
 }
 
 /// All parties with keys.
@@ -102,7 +107,9 @@ pub fn characters(seed: u64, n: usize, width: usize) -> Vec<u64> {
 /// Pseudo-random elements modulo p, with 0, 1 and p - 1 among them.
 pub fn elements(seed: u64, p: u64, n: usize) -> Vec<u64> {
     let mut next = words(seed);
-    (0..n).map(|i| [0, 1, p - 1].get(i % 7).copied().unwrap_or_else(|| next() % p)).collect()
+    // a word has 53 bits
+    let mut element = || if p >> 53 == 0 { next() % p } else { (next() << 11 ^ next()) % p };
+    (0..n).map(|i| [0, 1, p - 1].get(i % 7).copied().unwrap_or_else(&mut element)).collect()
 }
 
 /// The sum of shares modulo p.

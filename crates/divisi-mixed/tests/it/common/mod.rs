@@ -90,7 +90,7 @@ pub fn share(n: usize, me: usize, i: usize, x: u64, modulus: u64) -> u64 {
 pub fn ones(p: u64, shares: &[(&[u64], &[u64])]) -> u64 {
     let bit = |i: usize| {
         let r = shares.iter().fold(0, |r, (bits, _)| r ^ bits[i]);
-        let x = shares.iter().map(|(_, numbers)| numbers[i]).sum::<u64>() % p;
+        let x = shares.iter().fold(0, |x, (_, numbers)| (x + numbers[i]) % p);
         assert!(r == x && r < 2, "{} parties, bit {i}: {r} {x}", shares.len());
         r
     };

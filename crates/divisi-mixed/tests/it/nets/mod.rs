@@ -5,14 +5,14 @@
 mod draws;
 mod worlds;
 
-use crate::common::{agreed, in_runs, plain, product, share};
-use divisi_bgv::parameters::{Form, Operation};
+use crate::common::{agreed, in_runs, product, ring, share};
+use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, Session};
-use divisi_field::zp::P32;
+use divisi_field::zp::{P32, P62};
 use divisi_mixed::cot::numbers_of_bits;
 use divisi_mixed::encrypted::{a2e, e2a};
 use divisi_mixed::private::Masked;
@@ -33,6 +33,11 @@ fn small(operation: Operation, (form, length): (Form, usize)) -> Arc<Ring> {
     in_runs(operation, form, PARTIES, length)
 }
 
+/// The same for numbers of 61 bits.
+fn wide(operation: Operation) -> Arc<Ring> {
+    ring(Parameters::danger_insecure(operation, Form::LeanTree, PARTIES, P62).unwrap())
+}
+
 fn shapes() -> Vec<NetShape> {
     let ways: [(&'static str, How); 5] = [
         ("transfers", None),
@@ -41,10 +46,12 @@ fn shapes() -> Vec<NetShape> {
         ("refreshed ring", Some((Form::LeanRing, 1))),
         ("paper's form, refreshed", Some((Form::Paper, 1))),
     ];
-    let numbers = small(Operation::Triples, (Form::LeanTree, WHOLE));
+    let ways = ways.map(|(name, how)| (name, how.map(|how| small(Operation::Bits, how)), false));
+    let wide_ways = [("wide numbers", Some(wide(Operation::Bits)), true)];
+    let rings = [small(Operation::Triples, (Form::LeanTree, WHOLE)), wide(Operation::Triples)];
     let mut all = Vec::new();
-    for (name, how) in ways {
-        let (bits, numbers) = (how.map(|how| small(Operation::Bits, how)), numbers.clone());
+    for (name, bits, is_wide) in ways.into_iter().chain(wide_ways) {
+        let numbers = rings[usize::from(is_wide)].clone();
         let rings = bits.iter().chain([&numbers]);
         let agreed = rings.fold(agreed(), |all, ring| ring.parameters().describe(all));
         let run = move |session: Session, seed, out: &mut ShapeOutcome| {
@@ -148,7 +155,7 @@ fn whole(
     bits: Option<&Arc<Ring>>,
     numbers: &Arc<Ring>,
 ) -> Result<(), Abort> {
-    let plain = plain();
+    let (plain, p) = (numbers.plain(), numbers.plain().get());
     let gmw = Gmw::new(session, SetupConfig::default())?;
     let mut mixed = Mixed::new(gmw, plain, bits, Some(numbers))?;
     let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
@@ -163,8 +170,7 @@ fn whole(
         let signs = mixed.signs(1, lanes)?;
         let looked = mixed.look_up(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
         let product = mixed.multiply(&number, &looked[0])?;
-        let own: Vec<u64> =
-            (0..2 * lanes).map(|i| share(PARTIES, me.index(), i, i as u64 + 9, P32)).collect();
+        let own: Vec<u64> = (0..2 * lanes).map(|i| share(PARTIES, me.index(), i, i as u64 + 9, p)).collect();
         let signs = mixed.signs_ahead(1, lanes)?;
         let tables = Num::new(WipedVec::from(&*own));
         let found = mixed.look_up_private(&tables, std::slice::from_ref(&bit), signs)?;

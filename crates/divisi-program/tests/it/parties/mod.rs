@@ -23,15 +23,20 @@ pub fn try_run(
     inputs: &[Entries],
 ) -> Result<Vec<(Vec<Option<Entries>>, Counts)>, Abort> {
     let code = lower(program).unwrap();
-    let (ring, agreed) = lattice(n);
-    let numbers = (code.cost().products + code.cost().a2b > 0).then_some(&ring);
+    let (ring, agreed) = lattice_of(n, program.numbers().modulus());
+    let numbers = (code.cost().triples() > 0).then_some(&ring);
     let one = |session| one(session, program, &code, numbers, inputs);
     local::run(n, &agreed, one)
 }
 
 /// The lattice, and what the parties of a session agree on.
 pub fn lattice(n: usize) -> (Arc<Ring>, Agreed) {
-    let ring = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, n, P32).unwrap();
+    lattice_of(n, P32)
+}
+
+/// The same for numbers modulo another prime.
+fn lattice_of(n: usize, p: u64) -> (Arc<Ring>, Agreed) {
+    let ring = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, n, p).unwrap();
     let ring = Arc::new(Ring::new(ring).unwrap());
     let agreed = ring.parameters().describe(Agreed::new("programs"));
     (ring, agreed)
@@ -48,7 +53,8 @@ pub fn one(
     session.phase("setup");
     let me = session.me();
     let gmw = Gmw::new(session, SetupConfig::default())?;
-    let mut mixed = Mixed::new(gmw, Modulus::new(P32).unwrap(), None, ring)?;
+    let p = Modulus::new(program.numbers().modulus()).unwrap();
+    let mut mixed = Mixed::new(gmw, p, None, ring)?;
     mixed.session().phase("preprocessing");
     let mut context = if code.cost().garbled[0] > 0 {
         let beside = mixed.keys();
