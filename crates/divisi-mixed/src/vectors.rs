@@ -23,7 +23,7 @@ use crate::circle::Order;
 use crate::num::Num;
 use crate::open;
 use crate::pipeline;
-use crate::random::RandomBits;
+use crate::random::NARROW;
 use divisi_bgv::parameters::{BLOCK, FACTORS, Operation};
 use divisi_bgv::{Ciphertext, Keys, Sampler, wire};
 use divisi_core::wipe::WipedVec;
@@ -66,7 +66,10 @@ pub fn times_numbers(
     if p.operation() != Operation::BlockProducts {
         return Err(session.misuse(MULTIPLY, Misuse::KeyUnfit));
     }
-    RandomBits::admit_modulus(session, ring.plain())?;
+    // shares of a larger one do not fit
+    if ring.plain().bits() > NARROW {
+        return Err(session.misuse(MULTIPLY, Misuse::OutOfRange));
+    }
     numbers.admit(session, ring.plain(), MULTIPLY)?;
     let count = numbers.lanes() / FACTORS;
     if count == 0 || !numbers.lanes().is_multiple_of(FACTORS) {
