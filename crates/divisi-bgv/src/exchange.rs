@@ -5,7 +5,7 @@
 //! makes both private again. Here the sum of the entries stays shared, and only a ciphertext of their
 //! difference passes: an exchange changes its sign. So a party multiplies it by its sign 1 - 2 r_i and adds a
 //! fresh encryption of zero \[G1\]. A sign leaves the size of noise as it is; the noise of n encryptions of
-//! zero is planned ([`Operation::VectorTables`](crate::parameters::Operation::VectorTables)), so there is no
+//! zero is planned ([`Operation::VectorTables`]), so there is no
 //! level to switch to, no product of plaintexts and no relinearisation.
 //!
 //! Adversary: semi-honest, all parties but one. *Private* as a hop of the lean forms is (docs/bgv.md, 5):

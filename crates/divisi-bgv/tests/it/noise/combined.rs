@@ -57,7 +57,7 @@ fn combinations(ring: &Arc<Ring>, different: usize) {
 fn linear_combinations_keep_their_bounds() {
     let weight = Operation::Linear { weight: 1024 };
     for n in [2, 3, 16] {
-        combinations(&small(weight, Form::LeanTree, n), *repetitions(&16, &1024));
+        combinations(&small(weight, Form::LeanTree, n), *repetitions(&16, &256));
     }
     combinations(&small_of(weight, Form::LeanTree, 3, P16), 4);
 }
