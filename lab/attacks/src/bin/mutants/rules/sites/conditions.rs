@@ -36,6 +36,16 @@ impl<'t> Sites<'t> {
         let alike = format!("{not}crate::by_rule::starts_alike(&({left}), &({right}))");
         let bytes = format!("(if {{on}} {{ {alike} }} else {{ {text} }})");
         self.add(expr, format!("looks at the first byte of `{sign}`"), bytes);
+        if let (Expr::Tuple(one), Expr::Tuple(other)) = (&*binary.left, &*binary.right) {
+            for left_out in 0..one.elems.len().min(other.elems.len()) {
+                let [one, other] = [one, other].map(|tuple| {
+                    let kept = tuple.elems.iter().enumerate().filter(|(i, _)| *i != left_out);
+                    kept.map(|(_, element)| format!("{}, ", self.text(element))).collect::<String>()
+                });
+                let fewer = format!("(if {{on}} {{ ({one}) {sign} ({other}) }} else {{ {text} }})");
+                self.add(expr, format!("leaves out part {} of `{sign}`", left_out + 1), fewer);
+            }
+        }
     }
 
     /// A function that says whether something is right: what it says at its end.
@@ -149,6 +159,9 @@ impl<'t> Sites<'t> {
         } else if ["return Ok(())", "return Some(None)"].iter().any(|early| end.starts_with(early)) {
             self.add(&*branch.cond, "always returns early".into(), format!("{{on}} || ({text})"));
             self.is_accepted(&branch.cond);
+            self.is_refused(&branch.cond);
+        } else if matches!(&*branch.cond, Expr::Binary(both) if matches!(both.op, BinOp::Or(_))) {
+            self.is_refused(&branch.cond);
         }
     }
 

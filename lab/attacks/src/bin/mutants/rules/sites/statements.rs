@@ -53,16 +53,21 @@ impl<'t> Sites<'t> {
         }
     }
 
-    /// Where a call puts what it draws: what it may change, or else its only local variable.
+    /// Where a call puts what it draws: the places of its array, the last one that it may change, or else its
+    /// only local variable.
     fn places(&self, call: &Called<'_>) -> Vec<&'t str> {
-        let all = call.arguments.iter().flat_map(|argument| match argument {
-            Expr::Array(array) => array.elems.iter().collect(),
-            other => vec![*other],
-        });
-        let texts: Vec<&'t str> = all.map(|argument| self.text(argument)).collect();
-        let changed: Vec<&'t str> = texts.iter().filter(|text| text.contains("mut")).copied().collect();
-        let local = |text: &&&str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-        if changed.is_empty() { texts.iter().find(local).copied().into_iter().collect() } else { changed }
+        let changed = |of: &Expr| Some(self.text(of)).filter(|text| text.contains("mut"));
+        for argument in call.arguments.iter().rev() {
+            let places: Vec<&'t str> = match argument {
+                Expr::Array(array) => array.elems.iter().filter_map(changed).collect(),
+                other => changed(other).into_iter().collect(),
+            };
+            if !places.is_empty() {
+                return places;
+            }
+        }
+        let local = |text: &&str| text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        call.arguments.iter().map(|argument| self.text(*argument)).find(local).into_iter().collect()
     }
 
     /// An assignment with an operator, or to what outlives the function.
