@@ -131,7 +131,8 @@ weakened-table:
 mutants-sweep shard="1/1" *options:
     .ci/mutants --shard {{shard}} {{options}}
 
-# How many of the mutants are done, and which survive without an explanation in lab/attacks/mutants/survivors.tsv.
+# How many of the mutants are done, and which survive without an explanation in
+# lab/attacks/mutants/survivors.tsv.
 mutants-report:
     .ci/mutants --report
 
