@@ -20,10 +20,13 @@ suites:
     DIVISI_KERNEL=avx2 cargo test --release {{protocols}} --lib
     DIVISI_KERNEL=avx2 cargo test --release {{protocols}} --test it suite::
 
-# What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches
-# and timings, each package and feature apart, the oldest compiler, Miri, another processor.
-nightly: suites long fuzz packages publish-check oldest miri arm arm-instructions deny weakened \
-    instructions poison dudect-long python-long busy
+today := `date +%Y%j`
+
+# What a day has time for and a change has not: long tests, every weakened build of the lists and twenty made
+# by rule of each engine, costs, secrets in branches and timings, each package and feature apart, the oldest
+# compiler, Miri, another processor.
+nightly: suites long fuzz packages publish-check oldest miri arm arm-instructions deny rows \
+    (weakened "--sample" "20" "--seed" today) instructions poison dudect-long python-long busy
 
 # A million random inputs for each decoder, with every assertion on.
 fuzz:
@@ -108,9 +111,15 @@ dudect:
 dudect-long:
     cargo run {{lab}} --release -p divisi-measure -- dudect --long
 
-# Weakened builds: each check made too weak, each noticed by a named test. A name, check or engine alone:
-# `just weakened --only A8 --only spdz`.
+# Weakened builds that rules make of the protocol files, drawn by a seed: so many of those that build, of each
+# engine, of what all engines rest on, and of the servers; it goes on where another run stopped
+# (target/mutants/rules.tsv). `just weakened --sample 150 --seed 7`, `--engine garble`, `--shard 2/4`.
 weakened *options:
+    .ci/mutants {{options}}
+
+# Weakened builds that no rule makes: each written by hand, and noticed by a named test. A name, check or
+# engine alone: `just rows --only A8 --only spdz`.
+rows *options:
     cargo run {{lab}} -p divisi-attacks -- {{options}}
 
 # Prints the table of weakened builds, a page of Markdown.
@@ -122,12 +131,8 @@ weakened-table:
 mutants-sweep shard="1/1" *options:
     .ci/mutants --shard {{shard}} {{options}}
 
-# Weakenings that rules make of the protocol files of an engine, or of the server (node): so many of those
-# that build, drawn by a seed (target/mutants/rules.tsv).
-weakened-by-rule engine seed="0" most="150":
-    .ci/mutants --rules {{engine}} --seed {{seed}} --most {{most}}
-
-# How many of these are done, and which survive without an explanation in lab/attacks/mutants/survivors.tsv.
+# How many of the mutants are done, and which survive without an explanation in
+# lab/attacks/mutants/survivors.tsv.
 mutants-report:
     .ci/mutants --report
 

@@ -125,3 +125,46 @@ fn results(program: &Program) -> Vec<Result> {
     let result = |slot: usize| constant[slot].map_or(Result::Wire(slot), Result::Constant);
     program.results().iter().map(|slot| result(slot.index())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_circuit::{Build, BuildBit, Gates};
+
+    /// Whether a circuit with two inputs and the constant one has a public wire, as it stands.
+    fn has_one(gates: impl FnOnce(&mut Build, [BuildBit; 3]) -> Vec<BuildBit>) -> bool {
+        let mut g = Build::verbatim();
+        let inputs = g.input(2);
+        let one = g.constant(true);
+        let outputs = gates(&mut g, [inputs[0], inputs[1], one]);
+        g.output(&outputs);
+        let program = g.finish();
+        let results: Vec<Result> = program.results().iter().map(|slot| Result::Wire(slot.index())).collect();
+        has_public_wires(&Circuit::Program(Cow::Borrowed(&program)), &results)
+    }
+
+    /// A wire that everybody knows is found at any gate of a level, at any of its operands, in any level and
+    /// at any output.
+    #[test]
+    fn a_public_wire_is_found_wherever_it_is_read() {
+        assert!(!has_one(|g, [x, y, _]| vec![g.and(x, y), g.xor(x, y), g.not(x)]));
+        // a product: the first of a level, the last one, the second term of a sum, a later level
+        assert!(has_one(|g, [x, y, one]| vec![g.and(x, one), g.and(x, y)]));
+        assert!(has_one(|g, [x, y, one]| vec![g.and(x, y), g.and(one, y)]));
+        assert!(has_one(|g, [x, y, one]| vec![g.dot(&[(x, y), (y, one)])]));
+        assert!(has_one(|g, [x, y, one]| {
+            let xy = g.and(x, y);
+            vec![g.and(xy, one)]
+        }));
+        // a square is known from its operand
+        assert!(has_one(|g, [x, y, _]| vec![g.and(x, y), g.and(y, y)]));
+        // sums and negations
+        assert!(has_one(|g, [x, y, one]| vec![g.xor(x, y), g.xor(x, one)]));
+        assert!(has_one(|g, [x, y, one]| vec![g.xor(x, y), g.xor(one, y)]));
+        assert!(has_one(|g, [x, y, _]| vec![g.xor(x, y), g.xor(y, y)]));
+        assert!(has_one(|g, [x, _, one]| vec![g.not(x), g.not(one)]));
+        // outputs
+        assert!(has_one(|_, [x, _, one]| vec![x, one]));
+        assert!(has_one(|_, [x, _, one]| vec![one, x]));
+    }
+}

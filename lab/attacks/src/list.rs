@@ -13,8 +13,8 @@ pub struct Weakening {
     pub id: String,
     /// The check it weakens, by its id: `A8`.
     pub check: String,
-    /// The axis along which it is too weak.
-    pub axis: Axis,
+    /// Why no rule makes it.
+    pub why: Why,
     /// What the weakened code does, in a few words.
     pub what: String,
     /// The file, from the project's folder.
@@ -66,55 +66,42 @@ pub struct Edit<'l> {
     pub always: bool,
 }
 
-/// The axes along which a weakened check is too weak, in the order of tables.
-const AXES: [&str; 22] = [
-    // values are equal where they must be independent, over
-    "lanes",
-    "bytes",
-    "words",
-    "tiles",
-    "groups",
-    "blocks",
-    "products",
-    "layers",
-    "batches",
-    "circuits",
-    "instances",
-    "strands",
-    "sessions",
-    "peers",
-    "early",        // known before what it must follow
-    "bits",         // fewer bits are compared or drawn
-    "one-peer",     // one peer instead of all
-    "one-position", // one position instead of all
-    "repetition",   // a repetition is left out
-    "mask",         // a mask depends on what it masks, or is no mask
-    "reuse",        // something is used again
-    "range",        // a bound, a range or a condition of a check takes too much
-];
-
-/// One of them, by its number.
+/// Why a weakening is written by hand: what no rule of `bin/mutants/rules` makes.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[serde(try_from = "String")]
-pub struct Axis(usize);
-
-impl TryFrom<String> for Axis {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Axis, String> {
-        AXES.iter().position(|axis| *axis == name).map(Axis).ok_or(format!("{name} is no axis"))
-    }
+#[serde(rename_all = "lowercase")]
+pub enum Why {
+    /// It concerns one case of several that the code treats alike: a kind, a peer, a layer, a field, a
+    /// direction.
+    Case,
+    /// It changes a part of a value whose type has no elements: lanes of a plane, bytes of a label.
+    Part,
+    /// It takes another number than one that is off by one: a width, a size, a bound.
+    Number,
+    /// It takes another value of the same type, of which a rule knows nothing.
+    Value,
+    /// It moves something past more than one statement, or out of its function.
+    Order,
+    /// It gives somebody more than is his.
+    More,
+    /// A rule makes the same: it is the one of its check that `.ci/run` runs.
+    Check,
 }
 
-impl Axis {
-    /// All of them.
-    pub fn all() -> impl Iterator<Item = Axis> {
-        (0..AXES.len()).map(Axis)
-    }
+impl Why {
+    /// All of them, with the reason in words.
+    pub const ALL: [(Why, &str); 7] = [
+        (Why::Case, "one case of several"),
+        (Why::Part, "a part of a value that has no elements"),
+        (Why::Number, "another number"),
+        (Why::Value, "another value of the same type"),
+        (Why::Order, "another order"),
+        (Why::More, "more than is his"),
+        (Why::Check, "the row of its check"),
+    ];
 
-    /// Its name in tables and messages, with spaces.
-    pub fn name(self) -> String {
-        AXES[self.0].replace('-', " ")
+    /// In words.
+    pub fn words(self) -> &'static str {
+        Why::ALL.iter().find(|(why, _)| *why == self).map_or("", |(_, words)| words)
     }
 }
 

@@ -3,13 +3,12 @@
 //!
 //! One build holds all weakenings: `tree` copies the project and writes each of them into the copy as a
 //! branch that an environment variable takes, `compile` compiles the named tests there, `run` runs each test
-//! once without a weakening and then once for each weakening that it is said to notice. `axes` says along
-//! which axes each check has no weakened build, and why.
+//! once without a weakening and then once for each weakening that it is said to notice. These are weakenings
+//! that rules do not make; `bin/mutants/rules` makes the others.
 //!
 //! The copy has hooks, too, by which a test switches a check off or is a corrupt party inside a protocol:
 //! `hooked` finds and runs the tests that need them.
 
-mod axes;
 mod hooked;
 mod list;
 mod run;
@@ -21,7 +20,6 @@ use divisi_attacks::mirror::{Source, project};
 use hooked::Hooked;
 use list::List;
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -34,7 +32,7 @@ Usage: weakened [--hooked] [--ids] [--sample N] [--only TEXT] [--table] [--list]
                 --ids does not run, if both are given
   --only TEXT   run those whose id, file or test contains TEXT, or whose check or engine it is; if given
                 several times, those of each
-  --table       print a table of all weakenings and axes, and run nothing
+  --table       print a table of all weakenings, and run nothing
   --list        print the id of each weakening, and run nothing
   --taint       write the copy of the project that `divisi-measure poison` builds, in which marks of secrets
                 are told to it, print its folder, and run nothing";
@@ -108,8 +106,10 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
     let weakened = project.join("lab/attacks/weakened");
     let all = List::read(&weakened)?;
     if wanted.table {
-        let page = table::of(&all, &axes::Axes::read_all(&weakened)?)?;
-        return std::io::stdout().write_all(page.as_bytes()).map(|()| true).map_err(|e| e.to_string());
+        return std::io::stdout()
+            .write_all(table::of(&all).as_bytes())
+            .map(|()| true)
+            .map_err(|e| e.to_string());
     }
     let woven = if wanted.only.is_empty() { all.clone() } else { all.clone().only(&wanted.only) };
     // for a sample, too, the copy has all of them, so that one which no longer compiles shows at once
@@ -135,23 +135,12 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
     let tests = tests.map_err(|errors| format!("the weakened tree does not build:\n{}", errors.said))?;
     let fine = hooked.map_or(Ok(true), |hooked| hooked.run(&tests))?;
     if wanted.ids {
-        print!("{}", checks_without(&weakened, &all)?);
+        println!(
+            "ids: {} checks of engines have a weakening by hand",
+            all.clone().one_of_each_check().0.0.len()
+        );
     }
     Ok((!rows || run::all(&list, &tests)?) && fine)
-}
-
-/// A line for each check that has no weakening, with the reasons, and one that counts both kinds of checks.
-fn checks_without(folder: &Path, all: &List) -> Result<String, String> {
-    let (mut lines, mut checks, mut without) = (String::new(), 0, 0);
-    for (engine, axes) in list::ENGINES.iter().zip(axes::Axes::read_all(folder)?) {
-        let cells = axes.cells(engine, all)?;
-        checks += cells.len();
-        for (check, why) in axes.without_builds(&cells) {
-            without += 1;
-            lines += &format!("no row   {check:5} {engine}: {why}\n");
-        }
-    }
-    Ok(lines + &format!("ids: {checks} checks of engines, of which {without} have no weakening\n"))
 }
 
 /// Days since 1970.
@@ -187,14 +176,19 @@ mod tests {
 
     #[test]
     fn the_table_has_each_weakening() {
-        let project = project().unwrap();
-        let list = List::read(&project.join("lab/attacks/weakened")).unwrap();
-        let axes = axes::Axes::read_all(&project.join("lab/attacks/weakened")).unwrap();
-        let table = table::of(&list, &axes).unwrap();
-        for weakening in &list.0 {
-            let row = format!("| {} | `{}` |\n", weakening.what, weakening.killed_by);
-            assert!(table.contains(&row), "{}", weakening.id);
+        let list = List::read(&project().unwrap().join("lab/attacks/weakened")).unwrap();
+        let table = table::of(&list);
+        for w in &list.0 {
+            let row = format!("| {} | {} | {} | `{}` |\n", w.check, w.what, w.why.words(), w.killed_by);
+            assert!(table.contains(&row), "{}", w.id);
         }
+    }
+
+    /// Most weakenings are made by rule.
+    #[test]
+    fn few_weakenings_are_written_by_hand() {
+        let list = List::read(&project().unwrap().join("lab/attacks/weakened")).unwrap();
+        assert!(list.0.len() <= 400, "{} weakenings: let a rule make some (bin/mutants/rules)", list.0.len());
     }
 
     /// A sample runs a few weakenings: here each names a test that is there.

@@ -2,7 +2,7 @@
 
 use crate::concern::Tests;
 use divisi_attacks::mirror::Source;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -46,6 +46,14 @@ impl Mutant {
     /// Its key in the tables.
     pub fn key(&self) -> String {
         format!("{}\t{}\t{}\t{}", self.file, self.what, self.nth, self.text)
+    }
+
+    /// All of it for other programs.
+    pub fn json(&self) -> Value {
+        let Mutant { file, line, what, nth, text, span, replacement, .. } = self;
+        let (start, end) = (span.start, span.end);
+        json!({ "file": file, "line": line, "what": what, "nth": nth, "text": text, "start": start, "end": end,
+            "replacement": replacement })
     }
 
     /// The file with this change alone.

@@ -30,17 +30,21 @@ use table::{Outcome, Results};
 
 const HELP: &str = "\
 Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--at-once J] [--base REVISION] [--report]
-       mutants --rules ENGINE [--seed S] [--most M] [--file TEXT] [--at-once J] [--report]
+       mutants --sample N [--seed S] [--engine NAME] [--shard K/N] [--file TEXT] [--at-once J] [--report]
+       mutants --list [--engine NAME]
 
-  --shard K/N   every N-th mutant, from the K-th on
-  --most M      end after M mutants
-  --file TEXT   mutants of files whose path contains TEXT, or one of several texts with commas between
-  --at-once J   run the tests of J mutants at a time (default: as many as there are cores)
-  --base REV    mutants of what has changed since that revision
-  --rules NAME  weakenings made by rule of this engine, or of the server (node), instead of mutants; their
-                results go into target/mutants/rules.tsv
-  --seed S      with --rules: the order in which they are drawn (default 0); M of those that build are run
-  --report      run nothing: say how many (of --file) are done, and which survivors nobody has explained";
+  --shard K/N    every N-th, from the K-th on
+  --most M       end after M mutants
+  --file TEXT    those of files whose path contains TEXT, or one of several texts with commas between
+  --at-once J    run the tests of J at a time (default: as many as there are cores)
+  --base REV     mutants of what has changed since that revision
+  --sample N     weakenings made by rule instead of mutants: N of those that build, of each engine, of what
+                 all engines rest on, and of the servers; their results go into target/mutants/rules.tsv
+  --seed S       with --sample: the order in which they are drawn (default 0)
+  --engine NAME  of this one alone: rep3, ot, garble, spdz, bgv, mixed, mpgc, program, core, modes, node or
+                 gateway
+  --report       run nothing: say how many (of --file) are done, and which survivors nobody has explained
+  --list         run nothing: print each weakening that a rule makes, as a line of JSON";
 
 /// What makes a build quicker: tests may be a little slower.
 const QUICK: [(&str, &str); 2] = [("CARGO_PROFILE_DEV_OPT_LEVEL", "1"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
@@ -53,16 +57,27 @@ struct Wanted {
     at_once: usize,
     base: Option<String>,
     report: bool,
-    rules: Option<String>,
+    list: bool,
+    /// How many weakenings of each engine.
+    sample: Option<usize>,
+    engine: Option<String>,
     seed: u64,
 }
 
 impl Wanted {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Wanted, String> {
-        let (file, base, rules) = (String::new(), None, None);
-        let at_once = compile::cores();
-        let (shard, most, report, seed) = ((1, 1), usize::MAX, false, 0);
-        let mut wanted = Wanted { shard, most, file, at_once, base, report, rules, seed };
+        let mut wanted = Wanted {
+            shard: (1, 1),
+            most: usize::MAX,
+            file: String::new(),
+            at_once: compile::cores(),
+            base: None,
+            report: false,
+            list: false,
+            sample: None,
+            engine: None,
+            seed: 0,
+        };
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{argument} needs a value\n{HELP}"));
             match argument.as_str() {
@@ -78,13 +93,26 @@ impl Wanted {
                 "--file" => wanted.file = value()?,
                 "--at-once" => wanted.at_once = value()?.parse().map_err(|e| format!("--at-once: {e}"))?,
                 "--base" => wanted.base = Some(value()?),
-                "--rules" => wanted.rules = Some(value()?),
+                "--sample" => wanted.sample = Some(value()?.parse().map_err(|e| format!("--sample: {e}"))?),
+                "--engine" => wanted.engine = Some(value()?),
                 "--seed" => wanted.seed = value()?.parse().map_err(|e| format!("--seed: {e}"))?,
                 "--report" => wanted.report = true,
+                "--list" => wanted.list = true,
                 _ => return Err(format!("{argument} is not known\n{HELP}")),
             }
         }
         Ok(wanted)
+    }
+
+    /// Whether a file is asked for.
+    fn names(&self, mutant: &Mutant) -> bool {
+        self.file.split(',').any(|text| mutant.file.contains(text))
+    }
+
+    /// Those of the shard that is asked for.
+    fn of_shard<'m>(&self, all: &'m [Mutant]) -> impl Iterator<Item = &'m Mutant> {
+        let (k, n) = self.shard;
+        all.iter().skip(k - 1).step_by(n)
     }
 }
 
@@ -103,10 +131,10 @@ fn main() -> ExitCode {
 fn work(wanted: &Wanted) -> Result<bool, String> {
     let project = mirror::project()?;
     let folder = project.join("lab/attacks/mutants");
-    let tests = Tests::read(&folder.join("tests.toml"))?;
-    if let Some(engine) = &wanted.rules {
-        return by_rule(&project, engine, wanted);
+    if wanted.sample.is_some() || wanted.list {
+        return by_rule(&project, wanted);
     }
+    let tests = Tests::read(&folder.join("tests.toml"))?;
     let mut results = Results::open(&project.join("target/mutants/results.tsv"))?;
     let explained = table::explained(&folder.join("survivors.tsv"))?;
     let source = Source::read(&project)?;
@@ -114,45 +142,72 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
         Some(base) => found::changed(&project, &source, base, &tests)?,
         None => found::list(&project, &source, &tests)?,
     };
-    let named = |mutant: &Mutant| wanted.file.split(',').any(|text| mutant.file.contains(text));
     if !wanted.report {
-        let (k, n) = wanted.shard;
-        let mine = all.iter().enumerate().filter(|(i, _)| i % n == k - 1).map(|(_, mutant)| mutant);
-        let left = mine.filter(|mutant| named(mutant) && results.of(mutant).is_none());
+        let mine = wanted.of_shard(&all);
+        let left = mine.filter(|mutant| wanted.names(mutant) && results.of(mutant).is_none());
         let left: Vec<&Mutant> = left.take(wanted.most).collect();
         sweep(&project, &source, &tests, &left, wanted.at_once, &mut results)?;
     }
-    let of: Vec<&Mutant> = all.iter().filter(|mutant| named(mutant)).collect();
+    let of: Vec<&Mutant> = all.iter().filter(|mutant| wanted.names(mutant)).collect();
     Ok(report(&of, &results, &explained))
 }
 
-/// Whether every survivor among the weakenings of an engine that rules make is explained. As many are drawn
-/// as it takes to run `--most` of those that build.
-fn by_rule(project: &Path, engine: &str, wanted: &Wanted) -> Result<bool, String> {
+/// Whether every survivor among the weakenings that rules make of the engines is explained.
+fn by_rule(project: &Path, wanted: &Wanted) -> Result<bool, String> {
     let source = Source::read(project)?;
-    let (all, tests) = rules::list(&source, engine)?;
+    let engines: Vec<&str> = match wanted.engine.as_deref() {
+        Some(engine) => vec![engine],
+        None => rules::engines(),
+    };
     let mut results = Results::open(&project.join("target/mutants/rules.tsv"))?;
     let explained = table::explained(&project.join("lab/attacks/mutants/survivors.tsv"))?;
-    let all = rules::shuffled(all, wanted.seed);
-    let named = |mutant: &&Mutant| wanted.file.split(',').any(|text| mutant.file.contains(text));
-    let all: Vec<&Mutant> = all.iter().filter(named).collect();
-    println!("{engine}: {} weakenings made by rule", all.len());
+    let mut fine = true;
+    for engine in engines {
+        let (all, tests) = rules::list(&source, engine)?;
+        if wanted.list {
+            all.iter().for_each(|mutant| println!("{}", mutant.json()));
+            continue;
+        }
+        println!("{engine}: {} weakenings made by rule", all.len());
+        let all = rules::shuffled(all, wanted.seed);
+        let mine: Vec<&Mutant> = wanted.of_shard(&all).filter(|mutant| wanted.names(mutant)).collect();
+        let (k, n) = wanted.shard;
+        let most = (wanted.sample.unwrap_or(0) + n - k) / n;
+        let drawn = if wanted.report {
+            0
+        } else {
+            run_some(project, &source, &tests, &mine, most, wanted, &mut results)?
+        };
+        fine &= report(if wanted.report { &mine } else { &mine[..drawn] }, &results, &explained);
+    }
+    Ok(fine)
+}
+
+/// Runs `most` of those that build, in their order, but for those that have a result. Returns how many it had
+/// to look at.
+fn run_some(
+    project: &Path,
+    source: &Source,
+    tests: &Tests,
+    all: &[&Mutant],
+    most: usize,
+    wanted: &Wanted,
+    results: &mut Results,
+) -> Result<usize, String> {
     let mut drawn = 0;
     loop {
         let builds = |mutant: &&&Mutant| !matches!(results.of(mutant), None | Some(Outcome::Unviable));
         let run = all[..drawn].iter().filter(builds).count();
-        if wanted.report || run >= wanted.most || drawn == all.len() {
-            break;
+        if run >= most || drawn == all.len() {
+            return Ok(drawn);
         }
-        let more = wanted.most.saturating_sub(run).saturating_mul(2).clamp(20, 600);
+        let more = (most - run).saturating_mul(2).clamp(20, 600);
         let last = (drawn + more).min(all.len());
         let left: Vec<&Mutant> =
             all[drawn..last].iter().filter(|m| results.of(m).is_none()).copied().collect();
-        sweep(project, &source, &tests, &left, wanted.at_once, &mut results)?;
+        sweep(project, source, tests, &left, wanted.at_once, results)?;
         drawn = last;
     }
-    let of = if wanted.report { &all[..] } else { &all[..drawn] };
-    Ok(report(of, &results, &explained))
 }
 
 /// Run these mutants, as many in one build as can stand side by side.

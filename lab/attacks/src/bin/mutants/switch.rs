@@ -23,6 +23,9 @@ pub fn mutant_that_is_on() -> u32 {
 /// What weakenings made by rule call, which is appended, too.
 const BY_RULE: &str = include_str!("rules/by_rule.rs");
 
+/// What they call in crates that use divisi-field.
+const BY_FIELD: &str = include_str!("rules/by_field.rs");
+
 /// Errors in the types of an expression, which the expression has wherever it stands.
 const OF_TYPES: [&str; 7] = ["E0277", "E0308", "E0368", "E0369", "E0599", "E0600", "E0614"];
 
@@ -138,7 +141,12 @@ pub fn write(
     source.write(copy, |file, text| {
         let is_lib = file.starts_with("crates/") && file.ends_with("/src/lib.rs");
         let text = changed(file, text).unwrap_or_else(|| text.to_owned());
-        Ok(Some(if is_lib { text + NUMBER + BY_RULE } else { text }))
+        if !is_lib {
+            return Ok(Some(text));
+        }
+        let manifest = source.text(&file.replace("src/lib.rs", "Cargo.toml")).unwrap_or_default();
+        let of_fields = if manifest.contains("\ndivisi-field") { BY_FIELD } else { "" };
+        Ok(Some(text + NUMBER + BY_RULE + of_fields))
     })
 }
 

@@ -14,9 +14,9 @@ use crate::found::{Genre, Mutant, digest};
 use divisi_attacks::mirror::Source;
 use std::collections::BTreeMap;
 
-/// The crates of each engine and of the server, and the programs of tests that judge a weakening of them,
-/// beside those of its own crate.
-const CRATES: [(&str, &[&str], &[&str]); 7] = [
+/// The crates of each engine, of what all engines rest on, and of the servers, and the programs of tests that
+/// judge a weakening of them, beside those of its own crate.
+const CRATES: [(&str, &[&str], &[&str]); 12] = [
     (
         "rep3",
         &["divisi-rep3", "divisi-symphony"],
@@ -25,8 +25,8 @@ const CRATES: [(&str, &[&str], &[&str]); 7] = [
             "divisi-attacks/rep3_blackbox",
             "divisi-attacks/rep3_lookup",
             "divisi-attacks/rep3_sbox",
-            "divisi-rep3/sweep",
             "divisi-rep3/key_in_memory",
+            "divisi-symphony/it",
         ],
     ),
     (
@@ -36,6 +36,7 @@ const CRATES: [(&str, &[&str], &[&str]); 7] = [
             "divisi-attacks/ot_proof",
             "divisi-attacks/ot_random",
             "divisi-attacks/ot_rows",
+            "divisi-attacks/garble_triples",
             "divisi-ot/delta_in_memory",
         ],
     ),
@@ -47,18 +48,47 @@ const CRATES: [(&str, &[&str], &[&str]); 7] = [
             "divisi-attacks/garble_order",
             "divisi-attacks/garble_tables",
             "divisi-attacks/garble_triples",
-            "divisi-garble/sweep",
             "divisi-garble/delta_in_memory",
         ],
     ),
-    ("spdz", &["divisi-spdz"], &["divisi-spdz/sweep", "divisi-spdz/alpha_in_memory"]),
-    ("bgv", &["divisi-bgv"], &[]),
-    ("mixed", &["divisi-mixed", "divisi-mpgc", "divisi-program"], &[]),
-    ("node", &["divisi-node"], &["divisi-node/pressure", "divisi-cli/servers", "divisi-cli/faults"]),
+    ("spdz", &["divisi-spdz"], &["divisi-spdz/alpha_in_memory"]),
+    ("bgv", &["divisi-bgv"], &["divisi-mixed/it"]),
+    ("mixed", &["divisi-mixed"], &[]),
+    ("mpgc", &["divisi-mpgc"], &[]),
+    ("program", &["divisi-program"], &[]),
+    (
+        "core",
+        &["divisi-core", "divisi-store"],
+        &[
+            "divisi-attacks/rep3_checks",
+            "divisi-garble/it",
+            "divisi-garble/lib",
+            "divisi-node/lib",
+            "divisi-ot/delta_in_memory",
+            "divisi-rep3/it",
+            "divisi-rep3/key_in_memory",
+        ],
+    ),
+    (
+        "modes",
+        &["divisi-symmetric", "divisi-engine"],
+        &["divisi/lib", "divisi-rep3/it", "divisi-symphony/it"],
+    ),
+    (
+        "node",
+        &["divisi-node"],
+        &["divisi-node/pressure", "divisi-cli/servers", "divisi-cli/faults", "divisi-gateway/it"],
+    ),
+    ("gateway", &["divisi-gateway"], &[]),
 ];
 
+/// Their names.
+pub fn engines() -> Vec<&'static str> {
+    CRATES.iter().map(|(name, ..)| *name).collect()
+}
+
 /// What in a crate's source is no protocol.
-const OTHERS: [&str; 16] = [
+const OTHERS: [&str; 21] = [
     "/adapter",
     "/tests",
     "/adversary",
@@ -70,11 +100,16 @@ const OTHERS: [&str; 16] = [
     "/dealer",
     "/lies",
     "/checks.rs",
-    "/parameters",
     "/cost.rs",
     "/options.rs",
     "/applications",
-    "/exact",
+    "/plain/",
+    "/local.rs",
+    "/draws.rs",
+    "/taint.rs",
+    "/demo",
+    "/bench",
+    "/log.rs",
 ];
 
 /// The engine that a file belongs to, with its tests; `None` if it is no protocol file.
@@ -90,9 +125,8 @@ fn engine_of(file: &str) -> Option<(&'static str, Vec<String>)> {
 
 /// All weakenings of an engine, in the order of files and lines, and the tests that judge them.
 pub fn list(source: &Source, engine: &str) -> Result<(Vec<Mutant>, Tests), String> {
-    if !CRATES.iter().any(|(name, ..)| *name == engine) {
-        let names: Vec<&str> = CRATES.iter().map(|(name, ..)| *name).collect();
-        return Err(format!("{engine} is no engine: give one of {}", names.join(", ")));
+    if !engines().contains(&engine) {
+        return Err(format!("{engine} is no engine: give one of {}", engines().join(", ")));
     }
     let (mut all, mut tests) = (Vec::new(), Tests::default());
     for (file, text) in source.texts() {
@@ -120,7 +154,10 @@ pub fn list(source: &Source, engine: &str) -> Result<(Vec<Mutant>, Tests), Strin
                 let (package, target) = test.split_once('/').unwrap_or_default();
                 target != "it" || source.text(&format!("crates/{package}/tests/it/main.rs")).is_some()
             };
-            tests.add(file, judges.into_iter().filter(there).collect());
+            let mut judges: Vec<String> = judges.into_iter().filter(there).collect();
+            judges.sort();
+            judges.dedup();
+            tests.add(file, judges);
         }
     }
     Ok((all, tests))
@@ -137,6 +174,7 @@ pub fn shuffled(mut all: Vec<Mutant>, seed: u64) -> Vec<Mutant> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn protocol_files_belong_to_an_engine() {
@@ -144,7 +182,8 @@ mod tests {
         for (file, expected) in [
             ("crates/divisi-garble/src/laand.rs", Some("garble")),
             ("crates/divisi-node/src/server/agreement/comparison.rs", Some("node")),
-            ("crates/divisi-mpgc/src/garble.rs", Some("mixed")),
+            ("crates/divisi-mpgc/src/garble.rs", Some("mpgc")),
+            ("crates/divisi-core/src/coin.rs", Some("core")),
             ("crates/divisi-garble/src/adapter/mod.rs", None),
             ("crates/divisi-node/src/tests/attacks.rs", None),
             ("crates/divisi-garble/tests/it/main.rs", None),
@@ -165,6 +204,15 @@ mod tests {
             s.entropy(&mut seed);
             s.observe(W16);
             peers.iter().for_each(|p| hasher.update(p));
+            self.spent += n;
+            prg.words(&mut words);
+            let masked = share ^ mask;
+            let coin = s.toss(COIN)?;
+            let fine = reduced && left <= bound;
+            if self.spent > n || !fine { return Err(few()); }
+            if !a.ct_eq(b) { abort(); }
+            owed.extend(one.chain(two));
+            x.rests_on.max(y.rests_on);
             Ok(())
         }
         #[cfg(test)]
@@ -180,11 +228,57 @@ mod tests {
         assert!(has("s.send(E, *peer, &r)?;", "leaves out the send"));
         assert!(has("same == zero", "says yes for argument 3"));
         assert!(has("difference |= mac;", "keeps the last only"));
-        assert!(has("s.prg(peer, \"mask\")", "keeps the first byte"));
+        assert!(has("s.prg(peer, \"mask\")", "keeps eight bits of the draw"));
         assert!(has("s.entropy(&mut seed);", "keeps all bits but the last of the draw entropy"));
         assert!(has("s.entropy(&mut seed);\n            s.observe(W16);", "one statement earlier"));
         assert!(has("peers.iter()", "the first only of what `for_each` takes"));
+        assert!(has("difference |= mac;", "keeps the first only") && has("difference |= mac;", "adds up"));
+        assert!(has("self.spent += n;", "leaves out `+=`"));
+        assert!(has("prg.words(&mut words);", "takes one element for all of the draw words"));
+        assert!(has("prg.words(&mut words);", "takes the list of before for the draw words"));
+        assert!(has("share ^ mask", "leaves out what `^` adds"));
+        let both = "let masked = share ^ mask;\n            let coin = s.toss(COIN)?;";
+        assert!(has(both, "takes the toss toss one statement earlier"));
+        assert!(has("s.toss(COIN)?", "keeps the first element of the toss"));
+        assert!(has("reduced", "leaves out a side of `&&`") && has("bound", "lets one more through"));
+        assert!(has("self.spent > n || !fine", "never refuses") && has("!fine", "leaves out a side of `||`"));
+        assert!(has("a.ct_eq(b)", "looks at the first byte in the comparison ct_eq"));
+        assert!(has("a.ct_eq(b)", "says but for the first time that both sides are alike"));
+        assert!(has("two", "leaves out what `chain` adds"));
+        assert!(has("x.rests_on.max(y.rests_on)", "takes the first of `max`"));
         assert!(found.iter().all(|site| site.what.ends_with("in step")), "none is of a test");
+    }
+
+    /// The ids of checks that a text names in marks (`[W15, W16]`) and as constants (`checks::W15`).
+    fn ids(text: &str, known: &BTreeSet<String>) -> BTreeSet<String> {
+        let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.');
+        let words = text.split(word).map(|word| word.trim_end_matches('.').replace('_', "."));
+        words.filter(|word| known.contains(word)).collect()
+    }
+
+    /// Every check that a crate registers has its id in a function that rules weaken.
+    #[test]
+    fn every_check_is_weakened_by_rules() {
+        let source = Source::read(&divisi_attacks::mirror::project().unwrap()).unwrap();
+        let registers = source.texts().filter(|(file, _)| file.ends_with("/src/checks.rs"));
+        let ids_of = |text: &str| {
+            text.split(" = \"")
+                .skip(1)
+                .filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()))
+                .collect::<Vec<_>>()
+        };
+        let known: BTreeSet<String> = registers.flat_map(|(_, text)| ids_of(text)).collect();
+        let mut weakened = BTreeSet::new();
+        for (file, text) in source.texts().filter(|(file, _)| engine_of(file).is_some()) {
+            let functions: BTreeSet<(usize, usize)> = sites::of(file, text)
+                .unwrap()
+                .into_iter()
+                .map(|site| (site.function.start, site.function.end))
+                .collect();
+            functions.into_iter().for_each(|(start, end)| weakened.extend(ids(&text[start..end], &known)));
+        }
+        assert!(known.len() > 100, "{known:?}");
+        assert_eq!(known.difference(&weakened).collect::<Vec<_>>(), [""; 0]);
     }
 
     #[test]

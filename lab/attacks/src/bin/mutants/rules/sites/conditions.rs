@@ -1,0 +1,200 @@
+//! Conditions: what is accepted, and what is refused.
+
+use super::Sites;
+use syn::{BinOp, Block, Expr, ExprBinary, ExprIf, ReturnType, Signature, Stmt, Type};
+
+impl<'t> Sites<'t> {
+    /// An operation with two sides.
+    pub(super) fn operation(&mut self, binary: &ExprBinary, expr: &Expr) {
+        let text = self.text(expr);
+        let [left, right] = [&binary.left, &binary.right].map(|side| self.text(&**side));
+        let (yes, later, sign) = match binary.op {
+            BinOp::Eq(_) => ("({on} || {text})", "(crate::by_rule::later({on}) || {text})", "=="),
+            BinOp::Ne(_) => ("(!{on} && {text})", "(!crate::by_rule::later({on}) && {text})", "!="),
+            BinOp::BitXor(_) => {
+                let instead = format!("(if {{on}} {{ {left} }} else {{ {text} }})");
+                return self.add(expr, "leaves out what `^` adds".into(), instead);
+            }
+            BinOp::BitOr(_) if text.contains("<<") => {
+                for (which, only) in [("first", left), ("second", right)] {
+                    let instead = format!("(if {{on}} {{ {only} }} else {{ {text} }})");
+                    self.add(expr, format!("keeps the {which} side of `|`"), instead);
+                }
+                return;
+            }
+            _ => return,
+        };
+        self.add(expr, "says that they are equal".into(), yes.replace("{text}", text));
+        self.add(
+            expr,
+            "says but for the first time that they are equal".into(),
+            later.replace("{text}", text),
+        );
+        let bits = format!("(if {{on}} {{ ({left}) as u8 {sign} ({right}) as u8 }} else {{ {text} }})");
+        self.add(expr, format!("looks at eight bits of `{sign}`"), bits);
+        let not = if sign == "!=" { "!" } else { "" };
+        let alike = format!("{not}crate::by_rule::starts_alike(&({left}), &({right}))");
+        let bytes = format!("(if {{on}} {{ {alike} }} else {{ {text} }})");
+        self.add(expr, format!("looks at the first byte of `{sign}`"), bytes);
+        if let (Expr::Tuple(one), Expr::Tuple(other)) = (&*binary.left, &*binary.right) {
+            for left_out in 0..one.elems.len().min(other.elems.len()) {
+                let [one, other] = [one, other].map(|tuple| {
+                    let kept = tuple.elems.iter().enumerate().filter(|(i, _)| *i != left_out);
+                    kept.map(|(_, element)| format!("{}, ", self.text(element))).collect::<String>()
+                });
+                let fewer = format!("(if {{on}} {{ ({one}) {sign} ({other}) }} else {{ {text} }})");
+                self.add(expr, format!("leaves out part {} of `{sign}`", left_out + 1), fewer);
+            }
+        }
+    }
+
+    /// A function that says whether something is right: what it says at its end.
+    pub(super) fn decides(&mut self, signature: &Signature, body: &Block) {
+        let ReturnType::Type(_, given) = &signature.output else { return };
+        let Type::Path(given) = &**given else { return };
+        let Some(Stmt::Expr(end, None)) = body.stmts.last() else { return };
+        if given.path.is_ident("bool") {
+            let text = self.text(end);
+            self.add(end, "says yes".into(), format!("({{on}} || ({text}))"));
+            self.is_accepted(end);
+        }
+    }
+
+    /// What must hold: one of several conditions is left out, or a bound is too high.
+    pub(super) fn is_accepted(&mut self, condition: &Expr) {
+        match condition {
+            Expr::Paren(inner) => self.is_accepted(&inner.expr),
+            Expr::Block(block) => {
+                if let Some(Stmt::Expr(end, None)) = block.block.stmts.last() {
+                    self.is_accepted(end);
+                }
+            }
+            Expr::Binary(binary) => {
+                let [left, right] = [&binary.left, &binary.right].map(|side| self.text(&**side));
+                match binary.op {
+                    BinOp::And(_) => {
+                        for (side, text) in [(&binary.left, left), (&binary.right, right)] {
+                            self.add(
+                                &**side,
+                                "leaves out a side of `&&`".into(),
+                                format!("({{on}} || ({text}))"),
+                            );
+                            self.is_accepted(side);
+                        }
+                    }
+                    BinOp::Or(_) => {
+                        let text = self.text(condition);
+                        self.add(condition, "says yes to `||`".into(), format!("({{on}} || {text})"));
+                    }
+                    BinOp::Lt(_) | BinOp::Le(_) => self.bound(&binary.right, right),
+                    BinOp::Gt(_) | BinOp::Ge(_) => self.bound(&binary.left, left),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An arm of a match that is taken on a condition.
+    pub(super) fn guard(&mut self, guard: &Expr) {
+        if !has_let(guard) {
+            let text = self.text(guard);
+            self.add(guard, "never takes an arm".into(), format!("!{{on}} && ({text})"));
+            self.add(guard, "always takes an arm".into(), format!("{{on}} || ({text})"));
+        }
+    }
+
+    /// What must not hold.
+    fn is_refused(&mut self, condition: &Expr) {
+        match condition {
+            Expr::Paren(inner) => self.is_refused(&inner.expr),
+            Expr::Binary(binary) => {
+                let [left, right] = [&binary.left, &binary.right].map(|side| self.text(&**side));
+                match binary.op {
+                    BinOp::Or(_) => {
+                        for (side, text) in [(&binary.left, left), (&binary.right, right)] {
+                            self.add(
+                                &**side,
+                                "leaves out a side of `||`".into(),
+                                format!("(!{{on}} && ({text}))"),
+                            );
+                            self.is_refused(side);
+                        }
+                    }
+                    BinOp::And(_) => {
+                        [&binary.left, &binary.right].into_iter().for_each(|side| self.is_refused(side))
+                    }
+                    BinOp::Gt(_) | BinOp::Ge(_) => self.bound(&binary.right, right),
+                    BinOp::Lt(_) | BinOp::Le(_) => self.bound(&binary.left, left),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The side of a comparison that lets more through if it is greater.
+    fn bound(&mut self, side: &Expr, text: &str) {
+        let instead = format!("crate::by_rule::more({{on}}, {text})");
+        self.add(side, "lets one more through".into(), instead);
+    }
+
+    /// A branch that refuses, on one side or the other, or that ends a function early.
+    pub(super) fn refusal(&mut self, branch: &ExprIf) {
+        if has_let(&branch.cond) {
+            return;
+        }
+        let text = self.text(&*branch.cond);
+        let otherwise = match branch.else_branch.as_ref().map(|(_, expr)| &**expr) {
+            Some(Expr::Block(block)) => self.end_of(&block.block),
+            _ => "",
+        };
+        let end = self.end_of(&branch.then_branch);
+        if refuses(end) {
+            self.add(&*branch.cond, "never refuses".into(), format!("!{{on}} && ({text})"));
+            self.is_refused(&branch.cond);
+        } else if refuses(otherwise) {
+            self.add(&*branch.cond, "never refuses".into(), format!("{{on}} || ({text})"));
+            self.is_accepted(&branch.cond);
+        } else if ["return Ok(())", "return Some(None)"].iter().any(|early| end.starts_with(early)) {
+            self.add(&*branch.cond, "always returns early".into(), format!("{{on}} || ({text})"));
+            self.is_accepted(&branch.cond);
+            self.is_refused(&branch.cond);
+        } else if matches!(&*branch.cond, Expr::Binary(both) if matches!(both.op, BinOp::Or(_))) {
+            self.is_refused(&branch.cond);
+        }
+    }
+
+    /// A condition on which something is made or done.
+    pub(super) fn made_if(&mut self, condition: &Expr) {
+        let text = self.text(condition);
+        self.add(condition, "says yes".into(), format!("({{on}} || ({text}))"));
+        self.add(condition, "says no".into(), format!("(!{{on}} && ({text}))"));
+        self.is_accepted(condition);
+        self.is_refused(condition);
+    }
+
+    /// The text of the last statement of a block.
+    fn end_of(&self, block: &Block) -> &'t str {
+        block.stmts.last().map_or("", |last| self.text(last))
+    }
+}
+
+/// Whether a block that ends with this text refuses something.
+fn refuses(end: &str) -> bool {
+    let end = end.strip_prefix("return ").unwrap_or(end);
+    ["Err(", "None", "false", "Some(Err(", "Ok(None", "Ok(false"]
+        .iter()
+        .any(|refusal| end.starts_with(refusal))
+        || end.contains(".misuse(")
+}
+
+/// Whether a condition binds names.
+fn has_let(condition: &Expr) -> bool {
+    match condition {
+        Expr::Let(_) => true,
+        Expr::Binary(binary) => has_let(&binary.left) || has_let(&binary.right),
+        Expr::Paren(inner) => has_let(&inner.expr),
+        _ => false,
+    }
+}
