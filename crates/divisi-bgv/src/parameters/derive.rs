@@ -4,9 +4,7 @@
 use super::answers::answer_bits;
 use super::cuts::{cut, cut_bottom};
 use super::noise::{Noise, plus};
-use super::{
-    BLOCK, DIGIT_BITS, Level, MOST_WEIGHT, PRIME_BITS, Parameters, needed, needed_of_hop, security,
-};
+use super::{BLOCK, DIGIT_BITS, Level, MOST_WEIGHT, PRIME_BITS, Parameters, needed, needed_of_hop, security};
 use crate::flood::Width;
 use divisi_field::zp::{PLAIN_BITS, prime};
 use std::fmt;
