@@ -1,7 +1,8 @@
 //! What honest runs do, against the list in `tests/it/nets/honest.txt`: how often each party executes each
-//! check in each shape, and who receives what. A loop that leaves out a peer, a piece or a lane, and a check that
-//! is no longer executed, change a count; a coin that is opened before something that it must follow changes
-//! the length of the chain of messages before it; a value that goes to somebody else adds a receiver. A check of the crate that no shape executes is found by name.
+//! check in each shape, and who receives what. A loop that leaves out a peer, a piece or a lane, and a check
+//! that is no longer executed, change a count; a coin that is opened before something that it must follow
+//! changes the length of the chain of messages before it; a value that goes to somebody else adds a receiver.
+//! A check of the crate that no shape executes is found by name.
 
 use super::messages::MessageNet;
 use super::plan::Honest;
