@@ -114,7 +114,7 @@ const FORMS: &[(&str, &[&str])] = &[
             "--protocol aes-lt --blocks 1",
         ],
     ),
-    ("params", &["--op dabit", "--op mpgc", ""]),
+    ("params", &["--op dabit", "--op mpgc", "--op linear", ""]),
 ];
 
 /// Values to try for an argument without names.
