@@ -317,10 +317,12 @@ mod tests {
             let blocks = [u128::MAX / 3, u128::MAX / 5, u128::MAX / 7];
             bits.pads(&blocks[..bits.words()], &mut pads);
             assert!((0..bits.words()).all(|w| pads[w] == blocks[w] & bits.low(w)));
-            let numbers = Numbers { modulus: 3_221_225_473, count: 3 };
             let mut pads = [0; 3];
-            numbers.pads(&blocks, &mut pads);
-            assert!(pads == blocks.map(|block| numbers.wide(block)) && pads[0] != pads[1]);
+            for modulus in [3_221_225_473, (1 << 49) + 1] {
+                let numbers = Numbers { modulus, count: 3 };
+                numbers.pads(&blocks, &mut pads);
+                assert!(pads == blocks.map(|block| numbers.wide(block)) && pads[0] != pads[1]);
+            }
             let numbers = Numbers { modulus: u64::MAX, count: 3 };
             let pairs = blocks.map(|block| [block, block / 3]);
             numbers.pads(pairs.as_flattened(), &mut pads);
