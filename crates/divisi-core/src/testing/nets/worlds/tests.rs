@@ -68,8 +68,19 @@ fn twice(session: &mut Session, secret: &[u8; LANES]) -> [Vec<u8>; 2] {
     [first, second]
 }
 
+/// A mask that the first party shares with the third.
+fn shared_with_third(session: &mut Session, secret: &[u8; LANES]) -> [Vec<u8>; 2] {
+    let mut mask = [0; LANES];
+    session.prg(party(3), purposes::COIN).fill(&mut mask);
+    [masked(session, secret), mask.iter().zip(secret).map(|(a, b)| a ^ b).collect()]
+}
+
 fn net(play: fn(Session, usize) -> Result<Vec<u8>, Abort>) -> Vec<String> {
-    let shape = WorldShape::new("toy", 3, &[2, 3], move |session, run| play(session, run.world));
+    net_of(&[2, 3], play)
+}
+
+fn net_of(corrupt: &[u8], play: fn(Session, usize) -> Result<Vec<u8>, Abort>) -> Vec<String> {
+    let shape = WorldShape::new("toy", 3, corrupt, move |session, run| play(session, run.world));
     WorldNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: vec![shape] }.judge()
 }
 
@@ -90,6 +101,14 @@ fn planted_leaks_are_found() {
             "{what}: {found:#?}"
         );
     }
+}
+
+/// What two honest parties share is another value in each run, and what a corrupt one has is not.
+#[test]
+fn one_corrupt_party_of_three_knows_its_own_keys_alone() {
+    let play = |session, world| toy(session, world, shared_with_third);
+    assert_eq!(net_of(&[2], play), [] as [String; 0]);
+    assert_ne!(net_of(&[3], play), [] as [String; 0]);
 }
 
 /// What a party puts out must not depend on the secret: else a shape says nothing.
