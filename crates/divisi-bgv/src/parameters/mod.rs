@@ -5,20 +5,22 @@
 //! level 0 the parties decrypt. docs/bgv.md derives the bounds.
 
 mod answers;
+mod course;
 mod cuts;
 mod derive;
 mod hardness;
 pub mod noise;
+mod operation;
 mod report;
 mod runs;
 pub mod security;
 
-pub use derive::{Form, Operation, ParameterError};
 pub use hardness::Hardness;
+pub use operation::{Form, Operation, ParameterError};
 pub use report::{LevelReport, ParametersReport};
 
 use crate::flood::{INFORMATION, Width};
-use derive::Step;
+use course::Step;
 use divisi_core::PublicParameters as Agreed;
 use divisi_field::zp::MODULUS_BITS;
 use noise::{Noise, plus};
@@ -235,7 +237,7 @@ impl Parameters {
 
     /// The bound on the noise of the product of two ciphertexts with noise x and y.
     pub(crate) fn noise_of_product(&self, x: f64, y: f64) -> f64 {
-        derive::product(&self.bounds(), x, y)
+        course::product(&self.bounds(), x, y)
     }
 
     /// The bound after a level's step, before the switch.

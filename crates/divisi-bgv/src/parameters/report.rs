@@ -1,6 +1,6 @@
 //! The derivation of parameters as `divisi params` prints it.
 
-use super::derive::Step;
+use super::course::Step;
 use super::{DECRYPTION_BITS, FACTORS, Form, Hardness, Operation, Parameters, noise::FAILURE_BITS, security};
 
 /// One level of the chain.

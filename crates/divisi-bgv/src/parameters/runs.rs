@@ -4,12 +4,12 @@
 //! those that remain. If a ciphertext reaches the bottom before its last hop, the party of the next hop has
 //! it refreshed to the level from which the next run ends at the bottom.
 
-use super::{Operation, Parameters, derive};
+use super::{Operation, Parameters, course};
 
 impl Parameters {
     /// The number of steps of a ciphertext.
     fn steps(&self) -> usize {
-        derive::steps(self.operation, self.form, self.parties).len()
+        course::steps(self.operation, self.form, self.parties).len()
     }
 
     /// The number of steps in one chain.
@@ -71,6 +71,6 @@ impl Parameters {
         let begun = self.levels.iter().skip(1).all(|level| refreshed <= level.noise + 1e-6);
         // a computation without steps has no level but the bottom
         let whole = self.levels.len() > usize::from(self.steps() > 0) && self.steps() >= self.top();
-        whole && (self.bootstraps() == 0 || derive::refreshable(self.operation, self.form) && begun)
+        whole && (self.bootstraps() == 0 || course::refreshable(self.operation, self.form) && begun)
     }
 }

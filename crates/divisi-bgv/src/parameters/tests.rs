@@ -110,12 +110,12 @@ fn every_choice_fits_its_ring() {
             for n in [2, 3, 4, 5, 8, 12, 16, 33, 128, 255] {
                 for plain in [P32, P16, P62] {
                     let p = Parameters::derive(operation, form, n, plain);
-                    if plain == P62 && form == Form::Paper && derive::refreshable(operation, form) {
+                    if plain == P62 && form == Form::Paper && course::refreshable(operation, form) {
                         assert_eq!(p, Err(ParameterError::TooLarge));
                         continue;
                     }
                     let p = p.unwrap();
-                    let ring = derive::refreshable(operation, form);
+                    let ring = course::refreshable(operation, form);
                     assert!(p.bootstraps() == 0 || ring && n >= 8, "{operation:?} {form:?} {n} {plain}");
                     assert!(p.fits() && p.floods() && !p.is_insecure());
                     assert!(plain == P62 || (plain as f64).log2() + p.flood.most() < 122.0);
@@ -140,7 +140,7 @@ fn every_choice_fits_its_ring() {
 /// Hops go down level by level. A ciphertext at the bottom is refreshed if more hops follow, to just the
 /// level from which the next run ends at the bottom.
 fn runs_end_at_the_bottom(p: &Parameters) {
-    if !derive::refreshable(p.operation, p.form) {
+    if !course::refreshable(p.operation, p.form) {
         return;
     }
     let hops = (0..p.parties).filter_map(|position| p.hop_of(position)).count();
@@ -229,9 +229,9 @@ fn boolean_triples_stay_with_transfers() {
     for (parties, least) in [(4, 110.0), (16, 190.0), (32, 220.0), (64, 255.0), (128, 290.0)] {
         let noise = Noise::new(parties, 16384, P16);
         let (form, operation, refreshes) = (Form::LeanTree, Operation::Bits, false);
-        let mut steps = derive::steps(operation, form, parties);
+        let mut steps = course::steps(operation, form, parties);
         steps.extend([Step::Product; 2]);
-        let course = derive::Course { noise, operation, form, steps, refreshes };
+        let course = course::Course { noise, operation, form, steps, refreshes };
         let all = (-8..=0).filter_map(|quarters| course.bits(f64::from(quarters) / 4.0));
         let sum = |(drops, bottom): &(Vec<f64>, f64)| drops.iter().sum::<f64>() + bottom;
         let (drops, bottom) = all.min_by(|x, y| sum(x).total_cmp(&sum(y))).unwrap();
