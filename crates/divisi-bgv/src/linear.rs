@@ -11,7 +11,7 @@ use crate::cipher::Ciphertext;
 use crate::encode;
 use crate::parameters::MOST_WEIGHT;
 use crate::parameters::noise::plus;
-use crate::ring::Ring;
+use crate::ring::{Poly, Ring};
 use divisi_core::{Abort, Misuse, Session, Step};
 
 impl Ciphertext {
@@ -28,11 +28,7 @@ impl Ciphertext {
         step: Step,
         other: &Ciphertext,
     ) -> Result<(), Abort> {
-        let noise = self.noise_with(ring, session, step, other)?;
-        ring.add(&mut self.c0, &other.c0);
-        ring.add(&mut self.c1, &other.c1);
-        self.noise = noise;
-        Ok(())
+        self.combine(ring, session, step, other, Ring::add)
     }
 
     /// Subtracts another ciphertext from this one. The difference has the noise of both.
@@ -46,11 +42,7 @@ impl Ciphertext {
         step: Step,
         other: &Ciphertext,
     ) -> Result<(), Abort> {
-        let noise = self.noise_with(ring, session, step, other)?;
-        ring.sub(&mut self.c0, &other.c0);
-        ring.sub(&mut self.c1, &other.c1);
-        self.noise = noise;
-        Ok(())
+        self.combine(ring, session, step, other, Ring::sub)
     }
 
     /// Multiplies this ciphertext by a public integer, whose absolute value multiplies the noise.
@@ -106,20 +98,24 @@ impl Ciphertext {
         Ok(())
     }
 
-    /// The noise of a sum or difference with another ciphertext, if that may be made.
-    fn noise_with(
-        &self,
+    /// The sum or difference of both components, and of the noise of both, if that may be made.
+    fn combine(
+        &mut self,
         ring: &Ring,
         session: &Session,
         step: Step,
         other: &Ciphertext,
-    ) -> Result<f64, Abort> {
+        operation: impl Fn(&Ring, &mut Poly, &Poly),
+    ) -> Result<(), Abort> {
         if self.level != other.level || self.factor != other.factor {
             return Err(session.misuse(step, Misuse::LevelUnfit));
         }
         let noise = plus(self.noise, other.noise);
         self.admit_noise(ring, session, step, noise)?;
-        Ok(noise)
+        operation(ring, &mut self.c0, &other.c0);
+        operation(ring, &mut self.c1, &other.c1);
+        self.noise = noise;
+        Ok(())
     }
 
     /// Demands, at the bottom, that floods hide this noise.
