@@ -6,7 +6,7 @@
 //! of its own, and noise by N / 1024 p/2 at most. Let D be the vectors, shared, and e a number for each
 //! block, shared modulo p: e = sum of e_i.
 //!
-//! 1. A2E of D, whose sum all parties get ([`Keys::from_shares_to_all`]).
+//! 1. A2E of D, whose sum all parties get ([`Keys::a2e_to_all`]).
 //! 2. P_i multiplies \[D\] by its e_i, adds a fresh encryption of zero, and switches the modulus
 //!    ([`Keys::times_shares`]). It sends the second component; the holder adds them up and sends the sum u to
 //!    all.
@@ -57,8 +57,8 @@ impl Keys {
     /// parties; two rounds.
     ///
     /// # Errors
-    /// It fails as [`Keys::from_shares`] does.
-    pub fn from_shares_to_all(
+    /// It fails as [`Keys::a2e`] does.
+    pub fn a2e_to_all(
         &self,
         session: &mut Session,
         sampler: &mut Sampler,
@@ -78,7 +78,7 @@ impl Keys {
     /// Shares of the slots of each \[x\] times shared numbers. `factors` has, for each ciphertext, our shares
     /// modulo p of the numbers of each product: one for each block of 1,024 slots. The bounds on noise assume
     /// that shares are uniform, as those of random numbers are. Returns N shares for each product, in order.
-    /// All parties have the same ciphertexts, of [`Keys::from_shares_to_all`]. Adversary: semi-honest, all
+    /// All parties have the same ciphertexts, of [`Keys::a2e_to_all`]. Adversary: semi-honest, all
     /// parties but one (see above). Cost: for each product every other party sends a polynomial at the bottom
     /// to the holder, gets one back, and sends an answer; three rounds.
     ///
@@ -278,7 +278,7 @@ mod tests {
             let (mut parts, mut shares) = (Vec::new(), Vec::new());
             for call in 0..calls {
                 let zeros = [WipedVec::zeros(ring.dimension())];
-                let x = keys.from_shares_to_all(&mut session, &mut sampler, party(1), &zeros)?;
+                let x = keys.a2e_to_all(&mut session, &mut sampler, party(1), &zeros)?;
                 let known = || Sampler::of(Prg::new(&[16 * me + call; 16]));
                 let factors = known().elements(ring.plain(), p.blocks());
                 let own = keys.hidden_by_zero(&mut known(), &x[0], &factors);

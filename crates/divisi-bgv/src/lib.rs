@@ -18,11 +18,11 @@
 //! | module | what | source |
 //! |---|---|---|
 //! | [`parameters`] | ring, primes, floods, computed from what is to be done | docs/bgv.md |
-//! | [`keys`] | key shares, public key, relinearisation key in two rounds | A.1; MTBH21 |
+//! | [`keys`] | key shares, public key, relinearisation key in two rounds: [`Keys::generate`] | A.1; MTBH21 |
 //! | [`cipher`] | sums, products, modulus switching | A.1 |
-//! | [`hop`] | a party's signs on a ciphertext that passes it | Figure 6, A.1 CP |
-//! | [`shares`] | E2A, A2E | Figure 15, A.3 |
-//! | [`linear`] | linear combinations of ciphertexts | Figure 2 |
+//! | [`hop`] | a party's signs on a ciphertext that passes it: [`Keys::hop`] | Figure 6, A.1 CP |
+//! | [`shares`] | E2A and A2E: [`Keys::e2a`], [`Keys::a2e`] | Figure 15, A.3 |
+//! | [`linear`] | linear combinations of ciphertexts: [`Ciphertext::add`], [`Ciphertext::scale`] | Figure 2 |
 //! | [`blocks`] | shared vectors times shared numbers, without a chain | section 4.1, special case |
 //! | [`exchange`] | two vectors that are kept or exchanged | section 4.1, special case |
 //! | [`refresh`] | interactive bootstrapping | section 7.1 |
@@ -58,7 +58,7 @@
 //!         product = Some(keys.hop(&session, &mut sampler, x, &signs)?);
 //!     }
 //!     let factor = Ciphertext::factor_after(&ring, 1, top, 0);
-//!     let share = keys.to_shares(&mut session, &mut sampler, last, product.as_ref(), factor)?;
+//!     let share = keys.e2a(&mut session, &mut sampler, last, product.as_ref(), factor)?;
 //!     # let _ = share;
 //!     Ok(())
 //! })?;

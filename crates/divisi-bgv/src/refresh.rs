@@ -27,7 +27,7 @@ impl Keys {
     /// this call alone \[G13\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if `level` is the bottom or above the top; otherwise it fails as [`Keys::to_shares`]
+    /// [`Abort::Misuse`] if `level` is the bottom or above the top; otherwise it fails as [`Keys::e2a`]
     /// does.
     pub fn refresh(
         &self,

@@ -30,7 +30,7 @@ impl Keys {
     /// [`Abort::Misuse`] if the ciphertext is not at the bottom, or has more noise than the floods hide
     /// ([`crate::linear`]); [`Abort::CheckFailed`] if the session has used up its partial decryptions
     /// \[G12\], and, naming the sender, if coefficients are not reduced \[G10\].
-    pub fn to_shares(
+    pub fn e2a(
         &self,
         session: &mut Session,
         sampler: &mut Sampler,
@@ -145,7 +145,7 @@ impl Keys {
     /// than a holder does.
     ///
     /// # Errors
-    /// It fails as [`Keys::to_shares`] does.
+    /// It fails as [`Keys::e2a`] does.
     #[cfg(feature = "testing")]
     pub fn partial_decryption(
         &self,
@@ -169,7 +169,7 @@ impl Keys {
     /// # Errors
     /// [`Abort::Misuse`] if there are not N slots, each below p; [`Abort::CheckFailed`] that names the sender
     /// if coefficients are not reduced.
-    pub fn from_shares(
+    pub fn a2e(
         &self,
         session: &mut Session,
         sampler: &mut Sampler,

@@ -1,4 +1,5 @@
-//! A2B: conversion of numbers to bits. GYKW, Figure 10, for any p of W bits.
+//! The steps of A2B ([`Mixed::a2b`](crate::Mixed::a2b)): masks ahead, and the addition of a mask. GYKW, section
+//! 5.2, Figure 10, for any p of W bits.
 //!
 //! Adversary: semi-honest, all parties but one. Of a candidate mask only d is opened, which for an accepted
 //! one tells r < p and no more \[G6\]. u = x - r is uniform, because r is uniform and used once \[G7\].
@@ -13,14 +14,14 @@
 use crate::adders;
 use crate::bit::{Dense, GmwBit};
 use crate::checks;
-use crate::convert;
 use crate::gmw::{PREPROCESSING, triples_for};
 use crate::mixed::{Masks, Mixed};
 use crate::num::{self, Num};
 use crate::open;
+use crate::planes;
 use crate::random::Numbers;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Boolean, Convert, Lanes, Misuse, ProgramRun, Step, step};
+use divisi_core::{Abort, Boolean, Lanes, Misuse, ProgramRun, Step, step};
 use divisi_field::zp::{Modulus, P32};
 
 const MASKS: Step = step!("a2b.masks");
@@ -83,11 +84,13 @@ impl Mixed {
             tries += 1;
             self.session().require(checks::G6, MASKS, tries <= TRIES, None)?; // [G6]
             let lanes = candidates(p, count - made);
+            // 1. <r>, and 2. B2A of it, in one: random bits in both worlds, of which bit j of candidate i is
+            // the one at j lanes + i
             let (modulo_2, modulo_p) = self.take_bits(lanes * width)?.packed();
-            // bit j of candidate i is random bit j lanes + i
-            let planes: Vec<GmwBit> = (0..width).map(|j| modulo_2.lanes(j * lanes, lanes)).collect();
-            let mut words = GmwBit::to_words(&planes);
-            let mut number = convert::weigh(p, lanes, width, &modulo_p);
+            let r: Vec<GmwBit> = (0..width).map(|j| modulo_2.lanes(j * lanes, lanes)).collect();
+            let mut words = GmwBit::to_words(&r);
+            let mut number = planes::weigh(p, lanes, width, &modulo_p);
+            // 3. whether r < p
             let d = if p.get() == P32 {
                 let [a, b, c] = factors(p, &modulo_p, lanes);
                 // one request for both products
@@ -99,7 +102,7 @@ impl Mixed {
                 let d = self.multiply(&ab, &c)?;
                 num::open(self.gmw.session(), p, &d)?
             } else {
-                self.are_at_least_p(planes)?
+                self.are_at_least_p(r)?
             };
             let session = self.gmw.session();
             let kept: Vec<usize> = (0..lanes).filter(|i| d.get(*i) == Some(&0)).collect();
@@ -141,15 +144,15 @@ impl Mixed {
     ///
     /// # Errors
     /// It fails as [`Mixed::prepare_masks`] does.
-    pub fn prepare_to_bits(&mut self, count: usize) -> Result<(), Abort> {
+    pub fn prepare_a2b(&mut self, count: usize) -> Result<(), Abort> {
         self.prepare_masks(count)?;
-        let triples = self.triples_to_bits(count);
+        let triples = self.triples_of_a2b(count);
         self.gmw.prepare(triples)
     }
 
     /// How many Boolean triples A2B of `count` numbers takes.
     #[must_use]
-    pub fn triples_to_bits(&self, count: usize) -> usize {
+    pub fn triples_of_a2b(&self, count: usize) -> usize {
         let width = self.plain.bits() as usize;
         let programs = [adders::carry(self.adder, width), adders::sum(self.adder, width)];
         programs.iter().map(|program| triples_for(program, count)).sum()
@@ -184,8 +187,8 @@ impl Mixed {
         Ok(Masks { bits, number })
     }
 
-    /// Figure 10, step 4: u = x - r, to be opened to all.
-    pub(crate) fn masked_number(&mut self, x: &Num) -> Result<(Masks, Num), Abort> {
+    /// Figure 10, step 4, up to the opening: a mask r for each number, and u = x - r.
+    pub(crate) fn mask_number(&mut self, x: &Num) -> Result<(Masks, Num), Abort> {
         let (p, lanes) = (self.plain, x.lanes());
         x.admit(self.session(), p, MASK)?;
         let masks = self.take_masks(lanes)?;
@@ -198,9 +201,9 @@ impl Mixed {
         self.session().misuse(MASK, Misuse::CountsDiffer)
     }
 
-    /// Step 5: x = u + r modulo p as bits: b = \[r >= p - u\] is the carry of r + v, where v = u - p modulo
-    /// 2^W; x = r + v if b is one, and r + u otherwise.
-    pub(crate) fn bits_of(&mut self, masks: Masks, u: &[u64]) -> Result<Vec<GmwBit>, Abort> {
+    /// Steps 5 and 6: x = u + r modulo p as bits. b = \[r >= p - u\] is the carry of r + v, where v = u - p
+    /// modulo 2^W; x = r + v if b is one, and r + u otherwise.
+    pub(crate) fn add_mask(&mut self, masks: Masks, u: &[u64]) -> Result<Vec<GmwBit>, Abort> {
         let (p, width, session) = (self.plain, self.plain.bits() as usize, self.gmw.session());
         let first = session.me().index() == 0;
         let v: Vec<u64> = u.iter().map(|u| (u + (1 << width)).wrapping_sub(p.get())).collect();
@@ -243,15 +246,6 @@ fn factors(p: Modulus, bits: &Numbers, lanes: usize) -> [Num; 3] {
     let mut c = WipedVec::zeros(lanes);
     (0..WIDTH - 2).for_each(|j| p.add_assign(&mut c, &of(j)));
     [of(WIDTH - 1), of(WIDTH - 2), c].map(Num::new)
-}
-
-impl Convert<Num, Vec<GmwBit>> for Mixed {
-    /// A2B, Figure 10: all bits of each number, as many as p has, the lowest first.
-    fn convert(&mut self, x: Num) -> Result<Vec<GmwBit>, Abort> {
-        let (masks, masked) = self.masked_number(&x)?;
-        let u = num::open(self.gmw.session(), self.plain, &masked)?;
-        self.bits_of(masks, &u)
-    }
 }
 
 #[cfg(test)]

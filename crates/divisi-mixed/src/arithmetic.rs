@@ -73,8 +73,8 @@ impl NumberTriples {
 /// Makes a batch of N triples. All parties call it.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the keys are for another operation; otherwise it fails as [`Keys::from_shares`] and
-/// [`Keys::to_shares`] do.
+/// [`Abort::Misuse`] if the keys are for another operation; otherwise it fails as [`Keys::a2e`] and
+/// [`Keys::e2a`] do.
 pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<NumberTriples, Abort> {
     let batch = session.count(BATCHES);
     one_batch(session, keys, sampler, batch)
@@ -117,8 +117,8 @@ fn one_batch(
     // 1. <a>, <b>: each party draws its own shares
     let [a, b] = [(); 2].map(|()| sampler.elements(ring.plain(), ring.dimension()));
     // 2. [a], [b] at the holder
-    let x = keys.from_shares(session, sampler, holder, &a)?;
-    let y = keys.from_shares(session, sampler, holder, &b)?;
+    let x = keys.a2e(session, sampler, holder, &a)?;
+    let y = keys.a2e(session, sampler, holder, &b)?;
     // 3. [a b], switched down to the bottom
     let top = ring.parameters().top();
     let mut product = None;
@@ -127,6 +127,6 @@ fn one_batch(
     }
     // 4. <a b>
     let factor = Ciphertext::factor_after(ring, 1, top, 0);
-    let c = keys.to_shares(session, sampler, holder, product.as_ref(), factor)?;
+    let c = keys.e2a(session, sampler, holder, product.as_ref(), factor)?;
     Ok(NumberTriples([a, b, c].map(|x| Num::new(x).made(session))))
 }

@@ -35,10 +35,10 @@ impl Order {
 /// The party that holds the product, the ciphertext at that party, and its factor.
 pub(crate) type Product = (PartyId, Option<Ciphertext>, u64);
 
-/// Passes a ciphertext around the ring; the last party gets the result. `first` is the first party's
+/// Step 3: passes a ciphertext around the ring; the last party gets the result. `first` is the first party's
 /// ciphertext, at the top and with factor 1; other parties pass `None`. The ciphertext is multiplied by the
 /// signs of all other parties, and by those of the first one if the parameters have a hop for it.
-pub(crate) fn around(
+pub(crate) fn permute(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,

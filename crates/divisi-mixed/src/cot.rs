@@ -17,11 +17,11 @@
 //! this is less than with any ciphertexts.
 
 use crate::bit::GmwBit;
-use crate::bits::RandomBits;
 use crate::checks;
-use crate::convert;
 use crate::num::Num;
 use crate::open;
+use crate::planes;
+use crate::random::RandomBits;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, Misuse, PartyId, Session, Step, step, taint};
 use divisi_field::kernel::vectorize;
@@ -61,21 +61,21 @@ fn batch_of(parties: usize) -> (usize, usize) {
 /// # Errors
 /// [`Abort::Misuse`] if `count` is zero, or if the set-up's rows are checked; the abort that ends the
 /// session, if a link fails.
-pub fn random_bits(
+pub fn dabit(
     session: &mut Session,
     setup: &mut Setup,
     plain: Modulus,
     count: usize,
 ) -> Result<RandomBits, Abort> {
-    of_bits(session, setup, plain, Bits::Random(count))
+    dabit_of(session, setup, plain, Bits::Random(count))
 }
 
 /// The same for bits that every party may choose. They are shares modulo 2; the protocol makes shares modulo
 /// p of the same bits.
 ///
 /// # Errors
-/// It fails as [`random_bits`] does.
-pub(crate) fn of_bits(
+/// It fails as [`dabit`] does.
+pub(crate) fn dabit_of(
     session: &mut Session,
     setup: &mut Setup,
     plain: Modulus,
@@ -92,7 +92,7 @@ pub(crate) fn of_bits(
 /// beside each other, so that all of them together take the rounds of one.
 ///
 /// # Errors
-/// It fails as [`random_bits`] does.
+/// It fails as [`dabit`] does.
 pub(crate) fn batches(
     session: &mut Session,
     setup: &mut Setup,
@@ -123,20 +123,15 @@ pub(crate) fn batches(
 ///
 /// # Errors
 /// [`Abort::Misuse`] if there are no bits, or another session made them; otherwise it fails as
-/// [`random_bits`] does.
-pub fn numbers_of_bits(
-    session: &mut Session,
-    setup: &mut Setup,
-    plain: Modulus,
-    x: &GmwBit,
-) -> Result<Num, Abort> {
+/// [`dabit`] does.
+pub fn b2a(session: &mut Session, setup: &mut Setup, plain: Modulus, x: &GmwBit) -> Result<Num, Abort> {
     x.admit(session, MASKS)?;
     let mut made = batches(session, setup, plain, x.lanes())?;
     session.observe(checks::G7); // [G7]
     let masks = made.take(x.lanes()).ok_or_else(|| session.misuse(MASKS, Misuse::TooFewMade))?;
-    let (masked, numbers) = convert::mask_planes(session, std::slice::from_ref(x), masks)?;
+    let (masked, numbers) = planes::mask_planes(session, std::slice::from_ref(x), masks)?;
     let u = open::open_packed(session, masked)?;
-    let numbers = convert::of_planes(session, plain, x.lanes(), &u, &numbers);
+    let numbers = planes::number_of_planes(session, plain, x.lanes(), &u, &numbers);
     Ok(Num::new(numbers).made(session))
 }
 
@@ -321,7 +316,7 @@ mod tests {
                 let me = session.me().index();
                 let bits = GmwBit::of((0..count).map(|at| chosen(me, at)));
                 let bits = Bits::Chosen(bits.words(), count);
-                Ok(of_bits(&mut session, &mut setup, plain, bits)?.open())
+                Ok(dabit_of(&mut session, &mut setup, plain, bits)?.open())
             });
             let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
             for at in 0..count {

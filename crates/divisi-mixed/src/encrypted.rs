@@ -1,97 +1,33 @@
-//! Encrypted numbers, with which all parties compute: the type *enc* of GYKW's Figure 2, and the conversions
-//! A2E and E2A of Figure 3 (Figure 15, appendix A.3).
+//! Encrypted numbers, with which all parties compute: the type *enc* of GYKW's Figure 2.
 //!
-//! Numbers that are shared modulo p become ciphertexts at one party, their holder. Sums, differences, public
-//! multiples and public addends of encrypted numbers need no messages ([`divisi_bgv::linear`]); in the end
-//! they become shares again. Every party has the type, so that every party refuses what exceeds the weight
-//! for which the keys are made ([`Operation::Linear`](divisi_bgv::parameters::Operation::Linear)), in the
-//! same call: the weight of a ciphertext of shares is 1, that of a sum or difference the sum of both, a
-//! multiple multiplies it, and a public addend adds 1.
+//! Numbers that are shared modulo p become ciphertexts at one party, their holder
+//! ([`a2e`](crate::conv::a2e)). Sums, differences, public multiples and public addends of encrypted numbers need
+//! no messages ([`divisi_bgv::linear`]); in the end they become shares again ([`e2a`](crate::conv::e2a)). Every
+//! party has the type, so that every party refuses what exceeds the weight for which the keys are made
+//! ([`Operation::Linear`](divisi_bgv::parameters::Operation::Linear)), in the same call: the weight of a
+//! ciphertext of shares is 1, that of a sum or difference the sum of both, a multiple multiplies it, and a
+//! public addend adds 1.
 //!
-//! Adversary: semi-honest, all parties but one. Private as A2E and E2A are: combinations are public functions
-//! of ciphertexts, and floods hide the noise of every weight that the parameters plan \[G2, G4\]
-//! (docs/bgv.md, 10). Cost for N numbers: a polynomial from each other party to the holder, in one round; for
-//! the way back one polynomial to each other party and an answer from it, in two.
+//! Adversary: semi-honest, all parties but one. Combinations are public functions of ciphertexts, so they are
+//! as private as A2E and E2A: floods hide the noise of every weight that the parameters plan \[G2, G4\]
+//! (docs/bgv.md, 10).
 
-use crate::num::Num;
 use crate::origin::Origin;
-use crate::pipeline;
-use divisi_bgv::{Ciphertext, Keys, Ring, Sampler};
-use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Lanes, Misuse, PartyId, Session, Step, step};
+use divisi_bgv::{Ciphertext, Keys, Ring};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 
-const A2E: Step = step!("encrypted.a2e");
-const E2A: Step = step!("encrypted.e2a");
 const COMBINE: Step = step!("encrypted.combine");
-/// The names under which batches are counted.
-const BATCHES: [&str; 2] = ["numbers encrypted", "numbers decrypted"];
 
 /// Numbers modulo p, encrypted under the key that all parties share: one in each lane. The holder has the
 /// ciphertexts, of N lanes each; the other parties know what is public.
 #[derive(Clone)]
 pub struct EncryptedNum {
-    origin: Origin,
-    lanes: usize,
-    holder: PartyId,
-    weight: u64,
+    pub(crate) origin: Origin,
+    pub(crate) lanes: usize,
+    pub(crate) holder: PartyId,
+    pub(crate) weight: u64,
     /// At the holder, one for each N lanes; at other parties none.
-    parts: Vec<Ciphertext>,
-}
-
-/// A2E, Figure 3: shared numbers become encrypted ones at `holder`. All parties call it.
-///
-/// # Errors
-/// [`Abort::Misuse`] if there are no numbers, if another session made the shares or one is not below p, or if
-/// the keys are not for linear combinations; otherwise it fails as [`Keys::from_shares`] does.
-pub fn a2e(
-    session: &mut Session,
-    keys: &Keys,
-    sampler: &mut Sampler,
-    holder: PartyId,
-    x: &Num,
-) -> Result<EncryptedNum, Abort> {
-    let ring = keys.ring();
-    most(session, ring, A2E)?;
-    x.admit(session, ring.plain(), A2E)?;
-    let (lanes, slots) = (x.lanes(), ring.dimension());
-    if lanes == 0 {
-        return Err(session.misuse(A2E, Misuse::Empty));
-    }
-    let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, (part, _): (usize, u64)| {
-        let mut share = WipedVec::zeros(slots);
-        share.iter_mut().zip(x.shares().iter().skip(part * slots)).for_each(|(out, x)| *out = *x);
-        keys.from_shares(session, sampler, holder, &share) // [G13]
-    };
-    let count = (lanes.div_ceil(slots), BATCHES[0], pipeline::FEW);
-    let parts = pipeline::batches(session, keys, sampler, count, one)?.into_iter().flatten().collect();
-    Ok(EncryptedNum { origin: Origin::of(session), lanes, holder, weight: 1, parts })
-}
-
-/// E2A, Figure 3: encrypted numbers become shared ones. All parties call it.
-///
-/// # Errors
-/// [`Abort::Misuse`] for numbers of another session or other keys; otherwise it fails as [`Keys::to_shares`]
-/// does.
-pub fn e2a(
-    session: &mut Session,
-    keys: &Keys,
-    sampler: &mut Sampler,
-    x: &EncryptedNum,
-) -> Result<Num, Abort> {
-    x.origin.admit(session, E2A)?;
-    if x.weight > most(session, keys.ring(), E2A)? {
-        return Err(session.misuse(E2A, Misuse::NoiseTooHigh));
-    }
-    let slots = keys.ring().dimension();
-    let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, (part, _): (usize, u64)| {
-        keys.to_shares(session, sampler, x.holder, x.parts.get(part), 1) // [G4]
-    };
-    let count = (x.lanes.div_ceil(slots), BATCHES[1], pipeline::FEW);
-    let parts = pipeline::batches(session, keys, sampler, count, one)?;
-    let mut shares = WipedVec::zeros(x.lanes);
-    let all = parts.iter().flat_map(|part| part.iter());
-    shares.iter_mut().zip(all).for_each(|(out, share)| *out = *share);
-    Ok(Num::new(shares).made(session))
+    pub(crate) parts: Vec<Ciphertext>,
 }
 
 impl EncryptedNum {
@@ -190,7 +126,7 @@ impl EncryptedNum {
 
     /// Demands that the keys allow this weight.
     fn admit_weight(&self, session: &Session, keys: &Keys, weight: u64) -> Result<(), Abort> {
-        if weight > most(session, keys.ring(), COMBINE)? {
+        if weight > most_weight(session, keys.ring(), COMBINE)? {
             return Err(session.misuse(COMBINE, Misuse::NoiseTooHigh));
         }
         Ok(())
@@ -198,7 +134,7 @@ impl EncryptedNum {
 }
 
 /// The weight for which keys are made.
-fn most(session: &Session, ring: &Ring, step: Step) -> Result<u64, Abort> {
+pub(crate) fn most_weight(session: &Session, ring: &Ring, step: Step) -> Result<u64, Abort> {
     let weight = ring.parameters().operation().weight();
     weight.map(u64::from).ok_or_else(|| session.misuse(step, Misuse::KeyUnfit))
 }

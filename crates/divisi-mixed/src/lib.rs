@@ -8,20 +8,46 @@
 //!
 //! | module | what | source |
 //! |---|---|---|
-//! | [`bits`] | random bits shared in both worlds | Figure 6, three forms |
+//! | [`abb`] | F_ABB, the arithmetic black box; products of numbers | section 3.3 |
+//! | [`conv`] | F_Conv: B2A, A2B, E2A, A2E | sections 3.3, 5.1 and 5.2, A.3 |
+//! | [`prep_lut`] | F_prep-LUT: masked tables | sections 4.1 and 4.2 |
+//! | [`lut`] | F_LUT: lookups in public and private tables of 2 to 256 entries | section 4.3 |
+//! | [`mixed`] | one party that does all of this, and its stocks | |
+//! | [`together`] | conversions, lookups and products that share one opening | |
+//! | [`dabit`] | random bits shared in both worlds, by ciphertexts of three forms | section 4.1 |
 //! | [`cot`] | the same by correlated oblivious transfer, without ciphertexts | docs/mixed.md, 2 |
 //! | [`triples`] | Boolean triples by correlated oblivious transfer | section 3.3; Gilboa 1999; Beaver 1991 |
 //! | [`gmw`] | Boolean circuits on these triples | Goldreich, Micali, Wigderson 1987 |
-//! | `convert`, [`together`] | bits to numbers; conversions and lookups that share one opening | section 5.1, Figure 9; section 4.3, Figure 8, for size 2 |
-//! | [`open`] | openings of packed bits | section 3.1 |
 //! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 3.3, A.3 |
-//! | [`num`] | shared numbers, and their openings | section 3.1 |
-//! | [`table`] | masks of indices; entries of tables of 2 to 256, public and private, also vectors | Figures 7 and 8 |
-//! | [`private`] | private tables masked by hops, with keys of their own | Figure 7, case 2 |
+//! | [`num`], [`open`] | shared numbers, and their openings; openings of packed bits | section 3.1 |
+//! | `planes`, [`a2b`], [`adders`] | steps of B2A; steps of A2B; circuits of A2B | sections 5.1 and 5.2 |
+//! | [`table`] | steps of masking and looking up, in the Walsh basis; signs | sections 4.2 and 4.3 |
 //! | [`vectors`] | shared vectors at shared indices, with keys of their own | section 4.1, special case |
-//! | [`encrypted`] | encrypted numbers, and the conversions A2E and E2A | Figures 2, 3 and 15, A.3 |
-//! | [`a2b`], [`adders`] | numbers to bits: masks ahead, and the conversion | section 5.2; Figure 10, steps 1 to 3; 4 and 5 |
-//! | [`mixed`] | one party that does all of this: stocks, products | |
+//! | [`encrypted`] | encrypted numbers, and linear combinations of them | section 3.3 |
+//!
+//! The paper's figures and appendices; test `every_figure_has_its_function` looks for the functions:
+//!
+//! | | functionality or protocol | function |
+//! |---|---|---|
+//! | Figure 2 | F_ABB, module [`abb`] | [`Mixed::multiply`], [`Gmw::input`], [`Gmw::output`] |
+//! | Figure 3 | F_Conv, module [`conv`] | [`Mixed::b2a`], [`Mixed::a2b`], [`conv::e2a`], [`conv::a2e`] |
+//! | Figure 4 | F_prep-LUT, module [`prep_lut`] | [`Mixed::prep_lut`], [`prep_lut::prep_lut_polysize`] |
+//! | Figure 5 | F_LUT, module [`lut`] | [`Mixed::lookup`], [`Mixed::lookup_private`] |
+//! | Figure 6 | masked tables of two entries | `prep_lut_size2`, called by [`dabit::dabit`]; special case of section 4.1: [`prep_lut::prep_lut_vectors`] |
+//! | Figure 7 | masked tables of 2^m entries | case 1: [`Mixed::prep_lut`]; case 2: [`prep_lut::prep_lut_polysize`] |
+//! | Figure 8 | lookup | case 1: [`Mixed::lookup`]; case 2: [`Mixed::lookup_private`] |
+//! | Figure 9 | B2A | [`Mixed::b2a`] |
+//! | Figure 10 | A2B | [`Mixed::a2b`], with [`Mixed::prepare_masks`] |
+//! | Figure 11 | garbling | `divisi_mpgc::garble::GarblingContext::garble` |
+//! | Figure 12 | evaluation of garbled circuits | `divisi_mpgc::evaluate::evaluate` |
+//! | Figures 13, 14 | measurements, by `divisi bench mixed` | `divisi_program::operations::OperationBatch::preprocess`, `divisi_program::operations::OperationBatch::online` |
+//! | Figure 15 | E2A of a ciphertext | [`Keys::e2a`](divisi_bgv::Keys::e2a) |
+//! | Appendix A.1 | threshold BGV | [`Keys::generate`](divisi_bgv::Keys::generate), [`Keys::encrypt`](divisi_bgv::Keys::encrypt), [`Keys::hop`](divisi_bgv::Keys::hop) |
+//! | Appendix A.2 | encryption of garbled rows | `divisi_mpgc::scheme::Scheme::encrypt`, `divisi_mpgc::scheme::Scheme::decrypt` |
+//! | Appendix A.3 | conversions of a ciphertext | [`Keys::a2e`](divisi_bgv::Keys::a2e), [`Keys::e2a`](divisi_bgv::Keys::e2a) |
+//!
+//! Appendix B proves these protocols; docs/mixed.md, docs/bgv.md and docs/linear-garbling.md say why ours are
+//! private where they differ.
 //!
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};
@@ -37,7 +63,7 @@
 //! local::run(3, &agreed, |mut session| {
 //!     let keys = Keys::generate(&mut session, &ring)?;
 //!     let mut sampler = Sampler::new(&session);
-//!     let bits = divisi_mixed::bits::random_bits(&mut session, &keys, &mut sampler)?;
+//!     let bits = divisi_mixed::dabit::dabit(&mut session, &keys, &mut sampler)?;
 //!     // shares modulo 2 and modulo p of the same bits: handed out once
 //!     let (modulo_2, modulo_p) = bits.open();
 //!     assert_eq!((modulo_2.len(), modulo_p.len()), (1024, 1024));
@@ -49,27 +75,31 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod a2b;
+pub mod abb;
 pub mod adders;
 mod and;
 pub mod arithmetic;
 pub mod bit;
-pub mod bits;
 pub mod checks;
 mod circle;
-mod convert;
+pub mod conv;
 pub mod cot;
+pub mod dabit;
 pub mod encrypted;
 #[cfg(test)]
 mod fuzz;
 pub mod gmw;
 #[doc(hidden)]
 pub mod guarded;
+pub mod lut;
 pub mod mixed;
 pub mod num;
 pub mod open;
 mod origin;
 mod pipeline;
-pub mod private;
+mod planes;
+pub mod prep_lut;
+mod private;
 pub mod purposes;
 mod random;
 pub mod table;

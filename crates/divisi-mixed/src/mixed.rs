@@ -1,5 +1,6 @@
-//! One party that computes on bits and numbers: with GMW, random bits shared in both worlds, arithmetic
-//! triples, and the conversions.
+//! One party that computes on bits and numbers: its session, its keys, and its stocks of random bits shared
+//! in both worlds, of arithmetic triples, and of masks. What it computes stands with the functionalities:
+//! [`crate::abb`], [`crate::conv`], [`crate::prep_lut`] and [`crate::lut`].
 //!
 //! Adversary: **semi-honest**, all parties but one. Everything that is made ahead goes into stocks, in the
 //! same order at all parties, and is used once \[G7\].
@@ -7,15 +8,15 @@
 use crate::adders::NumberAdder;
 use crate::arithmetic::{self, NumberTriples};
 use crate::bit::GmwBit;
-use crate::bits::{self, RandomBits};
 use crate::checks;
 use crate::cot;
+use crate::dabit::{self, RandomBits};
 use crate::gmw::{Gmw, PREPROCESSING};
-use crate::num::{self, Num};
+use crate::num::Num;
 use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Lanes, Misuse, Prg, Session, Step, step};
+use divisi_core::{Abort, Misuse, Prg, Session, Step, step};
 use divisi_field::zp::Modulus;
 use std::sync::Arc;
 
@@ -150,7 +151,7 @@ impl Mixed {
                 }
                 Source::Ciphertexts(keys, sampler) => {
                     let batches = missing.div_ceil(keys.ring().dimension());
-                    bits::batches(self.gmw.session(), keys, sampler, batches)?
+                    dabit::batches(self.gmw.session(), keys, sampler, batches)?
                 }
             };
             self.bits.append(made);
@@ -178,15 +179,15 @@ impl Mixed {
 
     /// Makes shares modulo p of bits that every party chooses. If random bits are made by ciphertexts, there
     /// must be as many bits as a ciphertext has slots.
-    pub(crate) fn share_bits(&mut self, bits: WipedVec<u64>) -> Result<RandomBits, Abort> {
+    pub(crate) fn dabit_of(&mut self, bits: WipedVec<u64>) -> Result<RandomBits, Abort> {
         match &mut self.source {
             Source::Transfers => {
                 let (session, setup) = self.gmw.ends()?;
                 let packed = GmwBit::of(bits.iter().copied());
                 let chosen = divisi_ot::Bits::Chosen(packed.words(), bits.len());
-                cot::of_bits(session, setup, self.plain, chosen)
+                cot::dabit_of(session, setup, self.plain, chosen)
             }
-            Source::Ciphertexts(keys, sampler) => bits::chosen_bits(self.gmw.session(), keys, sampler, bits),
+            Source::Ciphertexts(keys, sampler) => dabit::dabit_of(self.gmw.session(), keys, sampler, bits),
         }
     }
 
@@ -220,44 +221,19 @@ impl Mixed {
         self.bits.take(count).ok_or_else(none)
     }
 
-    /// x y, lane by lane: one opening of both masked factors, and one triple for each lane (section 3.3).
+    /// Removes `count` arithmetic triples from the stock \[G7\], and makes them first if there are fewer.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the numbers of lanes differ, or if there are no keys for triples; the abort that
-    /// ends the session.
-    pub fn multiply(&mut self, x: &Num, y: &Num) -> Result<Num, Abort> {
-        let (triple, masked) = self.masked_factors(x, y)?;
-        let opened = num::open(self.gmw.session(), self.plain, &masked)?;
-        self.product_of(&triple, &opened)
-    }
-
-    /// The products x y, and the bits of the numbers z (A2B, Figure 10), which share one opening.
-    ///
-    /// # Errors
-    /// It fails as [`Mixed::multiply`] and A2B do.
-    pub fn multiply_and_convert(&mut self, [x, y]: [&Num; 2], z: &Num) -> Result<(Num, Vec<GmwBit>), Abort> {
-        let (triple, factors) = self.masked_factors(x, y)?;
-        let (masks, number) = self.masked_number(z)?;
-        let mut opened = num::open(self.gmw.session(), self.plain, &Num::join(&[&factors, &number]))?;
-        let u = opened.split_off(factors.lanes());
-        Ok((self.product_of(&triple, &opened)?, self.bits_of(masks, &u)?))
-    }
-
-    /// A triple for each lane, and the lanes of d = x - a followed by those of e = y - b.
-    fn masked_factors(&mut self, x: &Num, y: &Num) -> Result<([Num; 3], Num), Abort> {
-        let (p, lanes) = (self.plain, x.lanes());
-        [x, y].into_iter().try_for_each(|x| x.admit(self.session(), p, PRODUCTS))?;
-        if y.lanes() != lanes {
-            return Err(self.session().misuse(PRODUCTS, Misuse::LanesDiffer));
-        }
-        if self.products.iter().map(NumberTriples::len).sum::<usize>() < lanes {
+    /// It fails as [`Mixed::prepare_products`] does.
+    pub(crate) fn take_products(&mut self, count: usize) -> Result<NumberTriples, Abort> {
+        if self.products.iter().map(NumberTriples::len).sum::<usize>() < count {
             let place = self.gmw.session().detour(PREPROCESSING);
-            let made = self.prepare_products(lanes);
+            let made = self.prepare_products(count);
             self.gmw.session().back(place);
             made?;
         }
         let mut parts = Vec::new();
-        let mut missing = lanes;
+        let mut missing = count;
         while missing > 0 {
             let Some(mut last) = self.products.pop() else { break };
             let now = missing.min(last.len());
@@ -267,55 +243,7 @@ impl Mixed {
                 self.products.push(last);
             }
         }
-        let session = self.gmw.session();
-        session.observe(checks::G7); // [G7]
-        let [a, b, c] = NumberTriples::join(parts).open();
-        let unfit = || session.misuse(PRODUCTS, Misuse::LanesDiffer);
-        let (d, e) = (x.sub(p, &a).ok_or_else(unfit)?, y.sub(p, &b).ok_or_else(unfit)?);
-        let masked = Num::join(&[&d, &e]);
-        Ok(([a, b, c], masked))
-    }
-
-    /// Our share of c + d b + e a + d e, for opened d and e; the first party adds d e.
-    fn product_of(&mut self, [a, b, c]: &[Num; 3], opened: &[u64]) -> Result<Num, Abort> {
-        let (p, session) = (self.plain, self.gmw.session());
-        let unfit = || session.misuse(PRODUCTS, Misuse::LanesDiffer);
-        let (d, e) = opened.split_at_checked(c.lanes()).ok_or_else(unfit)?;
-        let mut z = WipedVec::from(c.shares());
-        p.add_product(&mut z, d, b.shares());
-        p.add_product(&mut z, e, a.shares());
-        if session.me().index() == 0 {
-            p.add_product(&mut z, d, e);
-        }
-        Ok(Num::new(z).made(session))
-    }
-
-    /// The product of two matrices of public sizes: x is `rows` times `inner`, y `inner` times `columns`,
-    /// both row by row. Every product of two numbers takes a triple.
-    ///
-    /// # Errors
-    /// It fails as [`Mixed::multiply`] does; [`Abort::Misuse`] if the matrices do not have these sizes.
-    pub fn multiply_matrices(
-        &mut self,
-        [rows, inner, columns]: [usize; 3],
-        x: &Num,
-        y: &Num,
-    ) -> Result<Num, Abort> {
-        let places = (0..rows * columns).flat_map(|at| (0..inner).map(move |k| (at, k)));
-        let (left, right): (Vec<usize>, Vec<usize>) =
-            places.map(|(at, k)| (at / columns * inner + k, k * columns + at % columns)).unzip();
-        let fits = x.lanes() == rows * inner && y.lanes() == inner * columns && inner > 0 && columns > 0;
-        let (Some(x), Some(y)) = (x.gather(&left), y.gather(&right)) else {
-            return Err(self.session().misuse(PRODUCTS, Misuse::CountsDiffer));
-        };
-        if !fits {
-            return Err(self.session().misuse(PRODUCTS, Misuse::CountsDiffer));
-        }
-        let (p, products) = (self.plain, self.multiply(&x, &y)?);
-        let mut sums = WipedVec::zeros(rows * columns);
-        for (sum, products) in sums.iter_mut().zip(products.shares().chunks_exact(inner)) {
-            *sum = products.iter().fold(0, |sum, x| p.add(sum, *x));
-        }
-        Ok(Num::new(sums).made(self.session()))
+        self.gmw.session().observe(checks::G7); // [G7]
+        Ok(NumberTriples::join(parts))
     }
 }

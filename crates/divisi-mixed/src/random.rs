@@ -15,14 +15,14 @@ pub(crate) const NARROW: u32 = 32;
 /// One party's shares of random bits. Using them consumes them \[G7\]: they are neither copied nor cloned.
 ///
 /// ```compile_fail,E0382
-/// fn twice(bits: divisi_mixed::bits::RandomBits) {
+/// fn twice(bits: divisi_mixed::dabit::RandomBits) {
 ///     let first = bits.open();
 ///     let second = bits.open();
 /// }
 /// ```
 /// One use compiles:
 /// ```
-/// fn once(bits: divisi_mixed::bits::RandomBits) {
+/// fn once(bits: divisi_mixed::dabit::RandomBits) {
 ///     let first = bits.open();
 /// }
 /// ```

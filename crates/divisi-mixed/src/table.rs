@@ -1,32 +1,26 @@
-//! Lookups in tables of 2 to 256 entries: GYKW, Figures 7 and 8, in the Walsh basis.
+//! Tables of 2 to 256 entries in the Walsh basis, masked and looked up: the steps of GYKW's Figures 7 and 8
+//! that need no messages.
 //!
 //! Let That\[k\] = sum over j of (-1)^<k,j> T\[j\] be the Walsh coefficients of a table T. The table T'\[j\]
 //! = T\[r xor j\] has That'\[k\] = (-1)^<k,r> That\[k\]. So in this basis masking by r multiplies by signs,
 //! each party by its own, and the transforms need no messages. Therefore (deviation D8) the bits <k,r> are
 //! made ahead for all k but 0. Modulo 2 each party computes its share <k,r_i>; modulo p they are made like
-//! random bits in both worlds ([`crate::bits`], [`crate::cot`]). The signs do not depend on the table. So
-//! they serve public tables of any values. For a private table each That\[k\] is multiplied by its sign with
-//! a triple. An entry that is a vector is several tables at one index, public or private, under one mask.
+//! random bits in both worlds ([`Mixed::prep_lut`](crate::Mixed::prep_lut)). The signs do not depend on the
+//! table. So they serve public tables of any values. For a private table each That\[k\] is multiplied by its
+//! sign with a triple. An entry that is a vector is several tables at one index, public or private, under one
+//! mask.
 //!
-//! Adversary: semi-honest, all parties but one. The opened u = x xor r is uniform, because r is uniform and
-//! used once \[G7\]. Cost of a lookup among M entries: M - 1 bits in both worlds. For private tables also M -
-//! 1 triples for each number of the entry, and one opening more. Online every other party sends m bits to one
-//! party and gets m bits back, in two rounds (test `lookups_of_all_sizes`).
+//! [`crate::prep_lut`] and [`crate::lut`] name the adversary, and what this costs.
 
 use crate::bit::{Dense, GmwBit};
-use crate::bits::RandomBits;
 use crate::checks;
-use crate::cot;
-use crate::gmw::PREPROCESSING;
-use crate::mixed::Mixed;
 use crate::num::Num;
+use crate::random::RandomBits;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, Misuse, Session, Step, step};
 use divisi_field::zp::Modulus;
-use zeroize::Zeroizing;
 
 pub(crate) const INDEX: Step = step!("table.index");
-const SIGNS: Step = step!("table.signs");
 
 /// The largest number of bits of an index.
 pub const MOST: usize = 8;
@@ -36,14 +30,14 @@ pub const MOST: usize = 8;
 ///
 /// ```compile_fail,E0382
 /// fn twice(mixed: &mut divisi_mixed::Mixed, x: &[divisi_mixed::GmwBit], signs: divisi_mixed::table::Signs) {
-///     let first = mixed.look_up(&[&[0, 1]], x, signs);
-///     let second = mixed.look_up(&[&[0, 1]], x, signs);
+///     let first = mixed.lookup(&[&[0, 1]], x, signs);
+///     let second = mixed.lookup(&[&[0, 1]], x, signs);
 /// }
 /// ```
 /// One use compiles:
 /// ```
 /// fn once(mixed: &mut divisi_mixed::Mixed, x: &[divisi_mixed::GmwBit], signs: divisi_mixed::table::Signs) {
-///     let first = mixed.look_up(&[&[0, 1]], x, signs);
+///     let first = mixed.lookup(&[&[0, 1]], x, signs);
 /// }
 /// ```
 pub struct Signs {
@@ -54,6 +48,10 @@ pub struct Signs {
 }
 
 impl Signs {
+    pub(crate) fn new(width: usize, count: usize, bits: RandomBits) -> Signs {
+        Signs { width, count, bits }
+    }
+
     /// The number of lookups for which the signs suffice.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -106,53 +104,6 @@ pub(crate) fn walsh(p: Modulus, x: &mut [u64]) {
     }
 }
 
-impl Mixed {
-    /// Figure 7, steps 1 to 4, for all tables of 2^width entries: makes masks and signs for `count` lookups.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] if `width` is not 1 to 8, or `count` is zero; the abort that ends the session, if a
-    /// link or a check fails.
-    pub fn signs(&mut self, width: usize, count: usize) -> Result<Signs, Abort> {
-        if !(1..=MOST).contains(&width) || count == 0 {
-            return Err(self.session().misuse(SIGNS, Misuse::OutOfRange));
-        }
-        let each = (1 << width) - 1;
-        // with ciphertexts, as many lookups are made together as fit the slots of one
-        let whole = self.together();
-        let most = cot::most(self.session().parties());
-        let batch = whole.map_or(most / each, |slots| slots / each).max(1);
-        let mut all = RandomBits::default();
-        for first in (0..count).step_by(batch) {
-            let here = batch.min(count - first);
-            let mut drawn = Zeroizing::new(vec![0; here]);
-            self.own().words(&mut drawn);
-            let mut bits = WipedVec::zeros(whole.unwrap_or(here * each));
-            // unused slots get random signs, because the bounds on noise assume random signs
-            self.own().words(&mut bits);
-            bits.iter_mut().for_each(|bit| *bit &= 1);
-            for (bits, r) in bits.chunks_mut(each).zip(drawn.iter()) {
-                for (bit, k) in bits.iter_mut().zip(1_u64..) {
-                    *bit = u64::from((k & r).count_ones() & 1);
-                }
-            }
-            // 3. and 4. shares modulo p of the same bits
-            all.append(self.share_bits(bits)?.first(here * each));
-        }
-        Ok(Signs { width, count, bits: all })
-    }
-
-    /// [`Mixed::signs`], with costs counted as preprocessing.
-    ///
-    /// # Errors
-    /// It fails as [`Mixed::signs`] does.
-    pub fn signs_ahead(&mut self, width: usize, count: usize) -> Result<Signs, Abort> {
-        let place = self.session().detour(PREPROCESSING);
-        let made = self.signs(width, count);
-        self.session().back(place);
-        made
-    }
-}
-
 /// Figure 8, step 1: u = x xor r of each of `count` indices, index by index. `r` is our share of a bit of a
 /// lookup's mask: lookup first, then bit.
 pub(crate) fn masked_index(
@@ -183,7 +134,7 @@ pub(crate) fn indices(u: &Dense, width: usize) -> Vec<usize> {
     (0..u.len() / width.max(1)).map(number).collect()
 }
 
-/// Step 2: our share of T'\[u\] = 2^-m sum of (-1)^<k,u> That'\[k\], from our shares of That' and a public u.
+/// Step 3: our share of T'\[u\] = 2^-m sum of (-1)^<k,u> That'\[k\], from our shares of That' and a public u.
 pub(crate) fn entry(p: Modulus, scale: u64, hat: impl Iterator<Item = u64>, u: usize) -> u64 {
     // k and u are public, so this branch reveals nothing
     let sum = (0_usize..).zip(hat).fold(0, |sum, (k, term)| {
@@ -192,7 +143,7 @@ pub(crate) fn entry(p: Modulus, scale: u64, hat: impl Iterator<Item = u64>, u: u
     p.mul(sum, scale)
 }
 
-/// Step 2 of case 1, for each table: That'\[k\] = That\[k\] (1 - 2 <k,r>).
+/// Step 3 of case 1, for each table: That'\[k\] = That\[k\] (1 - 2 <k,r>).
 pub(crate) fn entries(
     session: &Session,
     p: Modulus,
@@ -254,7 +205,7 @@ impl Private {
         [Num::join(&vec![&self.signs; self.hat.len()]), Num::new(entries)]
     }
 
-    /// Step 2 of case 2, from the products: a value for each number of an entry.
+    /// Step 3 of case 2, from the products: a value for each number of an entry.
     pub(crate) fn entries(&self, session: &Session, p: Modulus, u: &[usize], products: &Num) -> Vec<Num> {
         let scale = p.invert(1 << self.width);
         let of_word = products.shares().chunks_exact(self.signs.lanes().max(1));

@@ -11,17 +11,17 @@ use divisi_core::{Abort, Session, Step, step};
 const JOIN: Step = step!("join");
 
 /// A fresh encryption of our own signs, at the top.
-pub(crate) fn begin(keys: &Keys, sampler: &mut Sampler, signs: &[u64]) -> Ciphertext {
+pub(crate) fn encrypt(keys: &Keys, sampler: &mut Sampler, signs: &[u64]) -> Ciphertext {
     let ring = keys.ring();
     keys.encrypt(sampler, ring.parameters().top(), Some(&encode::coefficients(ring, signs)))
 }
 
-/// Multiplies all parties' signs; the first party of the order gets the product. Its level is below the top
-/// by the height of the tree. At height h each position that is a multiple of 2^(h+1) receives a ciphertext
-/// from the position 2^h further on and joins it with its own. In its first join it multiplies by its own
-/// signs and adds a fresh encryption of zero; later joins multiply ciphertexts. A party for which there is no
-/// such position only switches its ciphertext one level down.
-pub(crate) fn along(
+/// In place of step 3 of GYKW's Figures 6 and 7: multiplies all parties' signs; the first party of the order
+/// gets the product. Its level is below the top by the height of the tree. At height h each position that is
+/// a multiple of 2^(h+1) receives a ciphertext from the position 2^h further on and joins it with its own. In
+/// its first join it multiplies by its own signs and adds a fresh encryption of zero; later joins multiply
+/// ciphertexts. A party for which there is no such position only switches its ciphertext one level down.
+pub(crate) fn permute(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,
@@ -42,7 +42,7 @@ pub(crate) fn along(
             // we send our ciphertext to the party that joins it, and are done
             let x = match own.take() {
                 Some(x) => x,
-                None => begin(keys, sampler, signs),
+                None => encrypt(keys, sampler, signs),
             };
             let to = order.at(session, me - distance)?;
             wire::send(session, ring, JOIN, to, &x.components())?;
@@ -60,7 +60,7 @@ pub(crate) fn along(
         } else {
             let alone = match own.take() {
                 Some(x) => x,
-                None => begin(keys, sampler, signs),
+                None => encrypt(keys, sampler, signs),
             };
             alone.switch(ring, level - 1)
         };

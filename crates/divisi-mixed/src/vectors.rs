@@ -7,9 +7,9 @@
 //! and multiplies each by its share modulo p of e, for each of the four indices that have the same table.
 //! There is no chain of messages, whatever the number of parties ([`divisi_bgv::blocks`]).
 //!
-//! *N numbers, as many as a ciphertext has slots* ([`MaskedVectors`]). A ciphertext of the difference passes
-//! around the parties; each keeps or exchanges the entries by a sign, and adds a fresh encryption of zero
-//! ([`divisi_bgv::exchange`]). The index is shared modulo 2.
+//! *N numbers, as many as a ciphertext has slots* ([`prep_lut_vectors`]). A ciphertext of the difference
+//! passes around the parties; each keeps or exchanges the entries by a sign, and adds a fresh encryption of
+//! zero ([`divisi_bgv::exchange`]). The index is shared modulo 2.
 //!
 //! Adversary: semi-honest, all parties but one. Private as docs/bgv.md, 11 and 12, says; the index bits that
 //! are opened are masked, each mask being used once \[G7\]. Cost, of all parties together, in polynomials: of
@@ -17,11 +17,9 @@
 //! 1 answers, in five rounds; of the second 4 (n - 1) and n - 1 answers for a table, in n + 2 rounds, and one
 //! opened bit (tests `products_of_vectors`, `tables_of_vectors`).
 
-use crate::bit::{Dense, GmwBit};
 use crate::checks;
 use crate::circle::Order;
 use crate::num::Num;
-use crate::open;
 use crate::pipeline;
 use crate::random::NARROW;
 use divisi_bgv::parameters::{BLOCK, FACTORS, Operation};
@@ -33,7 +31,6 @@ use divisi_field::zp::Modulus;
 const MULTIPLY: Step = step!("vectors.multiply");
 const MASK: Step = step!("vectors.mask");
 const PASS: Step = step!("vectors.pass");
-const LOOK_UP: Step = step!("vectors.look-up");
 /// The names under which batches are counted; the parties' roles in a batch follow from its number.
 const PRODUCTS: &str = "products of vectors";
 const TABLES: &str = "tables of vectors";
@@ -54,7 +51,7 @@ pub fn chains(vectors: usize) -> usize {
 /// # Errors
 /// [`Abort::Misuse`] if the keys are for another operation, the modulus has more than 32 bits, there are not
 /// four numbers for each vector, or another session made their shares; otherwise it fails as
-/// [`Keys::from_shares_to_all`] and [`Keys::times_shares`] do.
+/// [`Keys::a2e_to_all`] and [`Keys::times_shares`] do.
 pub fn times_numbers(
     session: &mut Session,
     keys: &Keys,
@@ -90,7 +87,7 @@ pub fn times_numbers(
             vectors.for_each(|(out, v)| vector(v, out));
             share
         });
-        let x = keys.from_shares_to_all(session, sampler, adder, &shares.collect::<Vec<_>>())?; // [G13]
+        let x = keys.a2e_to_all(session, sampler, adder, &shares.collect::<Vec<_>>())?; // [G13]
         // 2. and 3. shares of e D, for four e; unused blocks are multiplied by zero
         let of = |first: usize, k: usize| {
             let mut factors = WipedVec::zeros(blocks);
@@ -121,69 +118,26 @@ pub fn times_numbers(
 /// ```compile_fail,E0382
 /// use divisi_mixed::vectors::MaskedVectors;
 /// fn twice(session: &mut divisi_core::Session, x: &divisi_mixed::GmwBit, tables: MaskedVectors) {
-///     let first = tables.look_up(session, x);
-///     let second = tables.look_up(session, x);
+///     let first = tables.lookup(session, x);
+///     let second = tables.lookup(session, x);
 /// }
 /// ```
 /// One use compiles:
 /// ```
 /// use divisi_mixed::vectors::MaskedVectors;
 /// fn once(session: &mut divisi_core::Session, x: &divisi_mixed::GmwBit, tables: MaskedVectors) {
-///     let first = tables.look_up(session, x);
+///     let first = tables.lookup(session, x);
 /// }
 /// ```
 pub struct MaskedVectors {
-    plain: Modulus,
+    pub(crate) plain: Modulus,
     /// Our share of each mask, modulo 2.
-    r: WipedVec<u64>,
+    pub(crate) r: WipedVec<u64>,
     /// Our shares of the sum and of the masked difference of the entries of each table.
-    tables: Vec<[Num; 2]>,
+    pub(crate) tables: Vec<[Num; 2]>,
 }
 
 impl MaskedVectors {
-    /// Figure 6 for tables of two shared vectors of at most N numbers each. All parties call it.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] if the keys are for another operation, there are no tables, entries of a table
-    /// differ in length or have more numbers than a ciphertext has slots, or another session made the shares;
-    /// otherwise it fails as [`Keys::from_shares`], [`Keys::to_shares`] and [`wire::receive`] do.
-    pub fn new(
-        session: &mut Session,
-        keys: &Keys,
-        sampler: &mut Sampler,
-        tables: &[[Num; 2]],
-    ) -> Result<MaskedVectors, Abort> {
-        let (ring, plain) = (keys.ring(), keys.ring().plain());
-        if ring.parameters().operation() != Operation::VectorTables {
-            return Err(session.misuse(MASK, Misuse::KeyUnfit));
-        }
-        tables.as_flattened().iter().try_for_each(|entry| entry.admit(session, plain, MASK))?;
-        let pairs = tables.iter().map(|[zero, one]| Some([zero.add(plain, one)?, zero.sub(plain, one)?]));
-        let pairs: Option<Vec<[Num; 2]>> = pairs.collect();
-        let fits = |[sum, _]: &[Num; 2]| (1..=ring.dimension()).contains(&sum.lanes());
-        let Some(pairs) = pairs.filter(|pairs| !pairs.is_empty() && pairs.iter().all(fits)) else {
-            return Err(session.misuse(MASK, Misuse::CountsDiffer));
-        };
-        // 1. <r>: each party draws its own share
-        let mut r = WipedVec::zeros(pairs.len());
-        sampler.bits(&mut r);
-        session.observe(checks::G7); // [G7]
-        let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, (at, batch): (usize, u64)| {
-            let (difference, r) = (pairs.get(at).map(|[_, d]| d.shares()), r.get(at).copied());
-            let mut share = WipedVec::zeros(ring.dimension());
-            let all = share.iter_mut().zip(difference.unwrap_or_default());
-            all.for_each(|(out, x)| *out = *x);
-            pass(session, keys, sampler, batch, &share, r.unwrap_or(0))
-        };
-        let count = (pairs.len(), TABLES, pipeline::MANY);
-        let masked = pipeline::batches(session, keys, sampler, count, one)?;
-        let tables = pairs.into_iter().zip(masked).map(|([sum, _], masked)| {
-            let masked = WipedVec::from(masked.get(..sum.lanes()).unwrap_or_default());
-            [sum.made(session), Num::new(masked).made(session)]
-        });
-        Ok(MaskedVectors { plain, r, tables: tables.collect() })
-    }
-
     /// How many tables there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -195,36 +149,55 @@ impl MaskedVectors {
     pub fn is_empty(&self) -> bool {
         self.r.is_empty()
     }
-
-    /// Figure 8, case 2: the entry of each table at its shared index, a lane for each table. One opening.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] if there is not an index for each table, or another session made the shares; the
-    /// abort that ends the session, if a link fails.
-    pub fn look_up(self, session: &mut Session, x: &GmwBit) -> Result<Vec<Num>, Abort> {
-        let MaskedVectors { plain, r, tables } = self;
-        x.admit(session, LOOK_UP)?;
-        tables.as_flattened().iter().try_for_each(|table| table.admit(session, plain, LOOK_UP))?;
-        if x.lanes() != r.len() {
-            return Err(session.misuse(LOOK_UP, Misuse::CountsDiffer));
-        }
-        // 1. u = x xor r, opened
-        let masked = GmwBit::of(r.iter().enumerate().map(|(lane, r)| x.lane(lane) ^ r));
-        let u = open::open_packed(session, Dense::of(masked.words().to_vec(), r.len()))?;
-        // 2. T'[u] = (T[0] + T[1] +- the masked difference) / 2; u is public
-        let half = plain.invert(2);
-        let entry = |(at, [sum, difference]): (usize, &[Num; 2])| {
-            let one = u.words().get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1);
-            let twice = if one { sum.sub(plain, difference) } else { sum.add(plain, difference) };
-            let twice = twice.ok_or_else(|| session.misuse(LOOK_UP, Misuse::CountsDiffer))?;
-            Ok(twice.scale(plain, half).made(session))
-        };
-        tables.iter().enumerate().map(entry).collect()
-    }
 }
 
-/// Multiplies the difference of two entries by the signs of all parties, which it passes one after the other.
-fn pass(
+/// (MaskedPriTab) Figure 6, case 2, with the special case of section 4.1: masks tables of two shared vectors
+/// of at most N numbers each. All parties call it.
+///
+/// # Errors
+/// [`Abort::Misuse`] if the keys are for another operation, there are no tables, entries of a table
+/// differ in length or have more numbers than a ciphertext has slots, or another session made the shares;
+/// otherwise it fails as [`Keys::a2e`], [`Keys::e2a`] and [`wire::receive`] do.
+pub fn prep_lut_vectors(
+    session: &mut Session,
+    keys: &Keys,
+    sampler: &mut Sampler,
+    tables: &[[Num; 2]],
+) -> Result<MaskedVectors, Abort> {
+    let (ring, plain) = (keys.ring(), keys.ring().plain());
+    if ring.parameters().operation() != Operation::VectorTables {
+        return Err(session.misuse(MASK, Misuse::KeyUnfit));
+    }
+    tables.as_flattened().iter().try_for_each(|entry| entry.admit(session, plain, MASK))?;
+    let pairs = tables.iter().map(|[zero, one]| Some([zero.add(plain, one)?, zero.sub(plain, one)?]));
+    let pairs: Option<Vec<[Num; 2]>> = pairs.collect();
+    let fits = |[sum, _]: &[Num; 2]| (1..=ring.dimension()).contains(&sum.lanes());
+    let Some(pairs) = pairs.filter(|pairs| !pairs.is_empty() && pairs.iter().all(fits)) else {
+        return Err(session.misuse(MASK, Misuse::CountsDiffer));
+    };
+    // 1. <r>: each party draws its own share
+    let mut r = WipedVec::zeros(pairs.len());
+    sampler.bits(&mut r);
+    session.observe(checks::G7); // [G7]
+    let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, (at, batch): (usize, u64)| {
+        let (difference, r) = (pairs.get(at).map(|[_, d]| d.shares()), r.get(at).copied());
+        let mut share = WipedVec::zeros(ring.dimension());
+        let all = share.iter_mut().zip(difference.unwrap_or_default());
+        all.for_each(|(out, x)| *out = *x);
+        exchange(session, keys, sampler, batch, &share, r.unwrap_or(0))
+    };
+    let count = (pairs.len(), TABLES, pipeline::MANY);
+    let masked = pipeline::batches(session, keys, sampler, count, one)?;
+    let tables = pairs.into_iter().zip(masked).map(|([sum, _], masked)| {
+        let masked = WipedVec::from(masked.get(..sum.lanes()).unwrap_or_default());
+        [sum.made(session), Num::new(masked).made(session)]
+    });
+    Ok(MaskedVectors { plain, r, tables: tables.collect() })
+}
+
+/// Steps 2 to 4 for one table: multiplies the difference of its entries by the signs of all parties, which it
+/// passes one after the other.
+fn exchange(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,
@@ -238,7 +211,7 @@ fn pass(
     let (me, last) = (order.me, order.parties.len().saturating_sub(1));
     // 2. the ciphertext of the difference, at the first party
     let first = order.at(session, 0)?;
-    let given = keys.from_shares(session, sampler, first, share)?; // [G13]
+    let given = keys.a2e(session, sampler, first, share)?; // [G13]
     // 3. (a) get c_{i-1}
     let x = match (given, me.checked_sub(1)) {
         (_, Some(before)) => {
@@ -256,5 +229,5 @@ fn pass(
     }
     // 4. E2A, by the last party
     let holder = order.at(session, last)?;
-    keys.to_shares(session, sampler, holder, x.as_ref(), 1) // [G4]
+    keys.e2a(session, sampler, holder, x.as_ref(), 1) // [G4]
 }

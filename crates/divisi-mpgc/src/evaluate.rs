@@ -26,13 +26,13 @@ impl GarbledInstances {
     /// Shares of the outputs, given shares of the inputs, with a lane for each instance. All parties call it.
     ///
     /// # Errors
-    /// It fails as [`together`] does.
+    /// It fails as [`evaluate`] does.
     pub fn evaluate(self, gmw: &mut Gmw, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
-        Ok(together(gmw, vec![(self, inputs.to_vec())])?.pop().unwrap_or_default())
+        Ok(evaluate(gmw, vec![(self, inputs.to_vec())])?.pop().unwrap_or_default())
     }
 
     /// Step 6, before the opening: shares of e_w = x_w + lambda_w.
-    fn masked(&self, session: &Session, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
+    fn mask_inputs(&self, session: &Session, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
         let lanes = self.instances.len();
         if self.session != session.id() {
             return Err(session.misuse(INPUT, Misuse::OtherSession));
@@ -51,7 +51,7 @@ impl GarbledInstances {
     }
 
     /// Steps 7 to 9, given the opened e_w.
-    fn opened(self, gmw: &mut Gmw, opened: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
+    fn outputs_at(self, gmw: &mut Gmw, opened: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
         let GarbledInstances { scheme, wiring, mut instances, .. } = self;
         let lanes = instances.len();
         // 7. each party sends k^i_{w,e} to the first one
@@ -108,18 +108,18 @@ impl GarbledInstances {
     }
 }
 
-/// Shares of the outputs of several circuits, given shares of their inputs, in the rounds of one circuit. All
-/// parties call it.
+/// Figure 12: shares of the outputs of several circuits, given shares of their inputs, in the rounds of one
+/// circuit. All parties call it.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if inputs or lanes do not fit the circuit and its instances, or if another session made
 /// the garbled circuit or the inputs; [`Abort::CheckFailed`] if a row decrypts to no key; the abort that ends
 /// the session, if a link fails.
-pub fn together(gmw: &mut Gmw, all: Vec<(GarbledInstances, Vec<GmwBit>)>) -> Result<Vec<Vec<GmwBit>>, Abort> {
+pub fn evaluate(gmw: &mut Gmw, all: Vec<(GarbledInstances, Vec<GmwBit>)>) -> Result<Vec<Vec<GmwBit>>, Abort> {
     // 6. e_w of all circuits, opened to all
     let mut masked = Vec::new();
     for (garbled, inputs) in &all {
-        masked.extend(garbled.masked(gmw.session(), inputs)?);
+        masked.extend(garbled.mask_inputs(gmw.session(), inputs)?);
     }
     let everybody: Vec<PartyId> = PartyId::all(gmw.session().parties()).collect();
     let opened = gmw.output(&everybody, &masked)?.unwrap_or_default();
@@ -128,7 +128,8 @@ pub fn together(gmw: &mut Gmw, all: Vec<(GarbledInstances, Vec<GmwBit>)>) -> Res
     for (garbled, inputs) in all {
         let (own, others) = rest.split_at(inputs.len().min(rest.len()));
         rest = others;
-        outputs.push(garbled.opened(gmw, own)?);
+        // 7. to 9.
+        outputs.push(garbled.outputs_at(gmw, own)?);
     }
     Ok(outputs)
 }

@@ -152,7 +152,7 @@ impl GarblingContext {
         Ok(GarblingContext { scheme: Arc::new(scheme), sampler, labels, source })
     }
 
-    /// Garbles `instances` instances of a circuit. All parties call it.
+    /// Figure 11: garbles `instances` instances of a circuit. All parties call it.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the session would have more gates than are allowed; the abort that ends the
@@ -174,9 +174,10 @@ impl GarblingContext {
             let mut group = Group::new(gmw.session(), &mut self.sampler, wiring, lanes);
             // 2. and 3. for the first ANDs; a large circuit has more of them later
             if wiring.ands() > 0 {
-                self.look_up(gmw, &mut group)?;
+                self.lookup(gmw, &mut group)?;
             }
             for (i, first) in (0..lanes).zip(&mut numbers) {
+                // 4. and 5.
                 all.push(self.instance(gmw, &mut group, i, first, &mut upward)?);
             }
         }
@@ -204,7 +205,7 @@ impl GarblingContext {
             let mut batch = WipedVec::<u64>::zeros(4 * gates.len() * N);
             for ((g, gate), rows) in (at..).zip(gates).zip(batch.chunks_exact_mut(4 * N)) {
                 if gate.is_and() && and == group.found.to {
-                    self.look_up(gmw, group)?;
+                    self.lookup(gmw, group)?;
                 }
                 let number = first + g as u64; // [G8]
                 self.rows(number, *gate, wiring.inputs + g, &group.keys[i], &group.found, and, rows);
@@ -229,8 +230,8 @@ impl GarblingContext {
         Ok(Instance { inputs, outputs, keys: group.keys[i].first(wiring.inputs), first, rows })
     }
 
-    /// Step 2: shares of lambda_u lambda_v for the next ANDs of a group. Each party chooses with its share of
-    /// lambda_u, and the payloads are the others' shares of lambda_v.
+    /// Step 2(a), (Mult): shares of lambda_u lambda_v for the next ANDs of a group. Each party chooses with
+    /// its share of lambda_u, and the payloads are the others' shares of lambda_v.
     fn multiply(gmw: &mut Gmw, group: &mut Group<'_>) -> Result<(), Abort> {
         let (session, setup) = gmw.ends()?;
         let next = group.next(LOOKED_UP);
@@ -243,15 +244,15 @@ impl GarblingContext {
         Ok(())
     }
 
-    /// Step 3: shares of e, and of k_{w,e}, for the next ANDs of a group, as many as are looked up in one
-    /// chain of messages.
-    fn look_up(&mut self, gmw: &mut Gmw, group: &mut Group<'_>) -> Result<(), Abort> {
+    /// Steps 2(a) and 3(b): shares of e, and of k_{w,e}, for the next ANDs of a group, as many as are looked
+    /// up in one chain of messages.
+    fn lookup(&mut self, gmw: &mut Gmw, group: &mut Group<'_>) -> Result<(), Abort> {
         if group.found.to == group.products.to {
             GarblingContext::multiply(gmw, group)?;
         }
         let session = gmw.session();
         let next = group.next(self.source.ands_at_once());
-        // (a) e = (lambda_u + alpha) (lambda_v + beta) + lambda_w
+        // 2(a) e = (lambda_u + alpha) (lambda_v + beta) + lambda_w
         let one = u64::from(is_first(session));
         let mut bits = WipedVec::zeros(4 * next.len());
         for ((at, and), bits) in (group.found.to..).zip(&next).zip(bits.chunks_exact_mut(4)) {
@@ -262,9 +263,9 @@ impl GarblingContext {
                 *bit = product ^ alpha & v ^ beta & u ^ alpha & beta & one;
             }
         }
-        // (b)
+        // 3. T = (k_{w,0}, k_{w,1}), and (b) (PriTabLookup) at e
         let e = GmwBit::of(bits.iter().copied());
-        let parts = self.source.look_up(gmw, &e, bits.len(), |l| {
+        let parts = self.source.lookup(gmw, &e, bits.len(), |l| {
             let and = &next[l / 4];
             [0, 1].map(|b| group.keys[and.instance].share(and.out, b))
         })?;

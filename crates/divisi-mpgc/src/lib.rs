@@ -9,14 +9,14 @@
 //! | module | what | source |
 //! |---|---|---|
 //! | [`parameters`] | ring, sizes, when a row decrypts | docs/linear-garbling.md |
-//! | [`scheme`] | rows: encryptions under sums of keys | appendix A.2 |
+//! | [`scheme`] | rows: encryptions under sums of keys; [`Scheme::encrypt`](scheme::Scheme::encrypt), [`Scheme::decrypt`](scheme::Scheme::decrypt) | appendix A.2 |
 //! | [`label`] | labels, each for one row | Figure 11, step 4 |
 //! | [`wiring`] | a circuit as gates that cost something | |
 //! | [`lookup`] | the key that a shared bit chooses | Figure 11, step 3 |
 //! | [`cost`] | what garbling costs, and the cheaper way to look up | docs/linear-garbling.md, 6 |
 //! | [`tree`] | contributions, added up on their way | section 7.2 |
-//! | [`garble`] | the garbled circuit | Figure 11 |
-//! | [`evaluate`] | its evaluation | Figure 12 |
+//! | [`garble`] | the garbled circuit: [`GarblingContext::garble`] | Figure 11 |
+//! | [`evaluate`] | its evaluation: [`evaluate::evaluate`] | Figure 12 |
 //!
 //! Inputs and outputs are shared bits of [`divisi_mixed::Gmw`], so that a garbled circuit can be a part of
 //! other computations. The AND of two bits of two parties:

@@ -1,4 +1,5 @@
-//! Looking up keys by shared bits: shares of k_{w,0} + e D, with D = k_{w,1} - k_{w,0}. Figure 11, step 3(b).
+//! Looking up keys by shared bits: shares of k_{w,0} + e D, with D = k_{w,1} - k_{w,0}. Figure 11, step 3,
+//! where it calls PriTabLookup of F_LUT.
 //!
 //! There are two ways.
 //!
@@ -14,7 +15,7 @@
 //! four e of an AND are made numbers modulo p, and each party multiplies D by its shares of them
 //! ([`divisi_mixed::vectors`], the special case of section 4.1). The key is k_{w,0} + e D. Its bytes hardly
 //! grow with n. In the forms in which ciphertexts pass around all parties, a private table of two entries is
-//! made for each coefficient ([`divisi_mixed::private`], Figures 7 and 8), for as many keys as fit the
+//! made for each coefficient ([`divisi_mixed::prep_lut`], Figures 7 and 8), for as many keys as fit the
 //! ciphertexts that are made at one time.
 //!
 //! Adversary: semi-honest, all parties but one. Pads of transfers are within 2^-64 of uniform \[G14\], so all
@@ -27,7 +28,7 @@ use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
-use divisi_mixed::private::{Masked, at_once};
+use divisi_mixed::prep_lut::{at_once, prep_lut_polysize};
 use divisi_mixed::{Gmw, GmwBit, Num, cot, vectors};
 use divisi_ot::correlate::Long;
 use divisi_ot::{Bits, Links, Pads, SemiHonest, Setup};
@@ -110,7 +111,7 @@ impl Source {
         Ok(source(Box::new((keys, Sampler::new(session)))))
     }
 
-    /// How many ANDs' keys a call of [`Source::look_up`] may look up.
+    /// How many ANDs' keys a call of [`Source::lookup`] may look up.
     pub(crate) fn ands_at_once(&self) -> usize {
         match self {
             Source::Transfers => ands_at_once(None),
@@ -121,7 +122,7 @@ impl Source {
     /// Shares modulo p of the keys that the shared bits `e` select: N numbers for each lookup, in parts of
     /// [`PART`] lookups. `table(l)` has our shares of both keys of lookup l, the same for the four lookups of
     /// an AND.
-    pub(crate) fn look_up<'k>(
+    pub(crate) fn lookup<'k>(
         &mut self,
         gmw: &mut Gmw,
         e: &GmwBit,
@@ -245,7 +246,7 @@ fn by_products<'k>(
 ) -> Result<Vec<WipedVec<u32>>, Abort> {
     let (keys, sampler) = own;
     let (session, setup) = gmw.ends()?;
-    let numbers = cot::numbers_of_bits(session, setup, keys.ring().plain(), e)?; // [G7]
+    let numbers = cot::b2a(session, setup, keys.ring().plain(), e)?; // [G7]
     let difference = |and: usize, out: &mut [u64]| {
         let [zero, one] = table(FACTORS * and);
         let all = out.iter_mut().zip(zero.iter().zip(one));
@@ -281,10 +282,10 @@ fn by_hops<'k>(
         }
     }
     let session = gmw.session();
-    let masked = Masked::new(session, keys, sampler, 1, &Num::new(tables))?;
+    let masked = prep_lut_polysize(session, keys, sampler, 1, &[Num::new(tables)])?;
     // the same index for all coefficients of a key
     let index = GmwBit::of((0..count * N).map(|i| e.lane(i / N)));
-    let found = masked.look_up(session, &[index])?; // [G7]
+    let found = masked.lookup(session, &[index])?; // [G7]
     let parts = found.shares().chunks(PART * N).map(|shares| {
         let mut part = WipedVec::zeros(shares.len());
         part.iter_mut().zip(shares).for_each(|(part, share)| *part = *share as u32);

@@ -64,7 +64,7 @@ pub fn runs() -> impl Iterator<Item = (usize, MixingWork)> {
 pub const LEAKS: [(&str, (usize, MixingWork)); 5] = [
     ("divisi_bgv::keys/share", (2, MixingWork::Shares)),
     ("divisi_bgv::shares/flood", (2, MixingWork::Shares)),
-    ("divisi_mixed::bits/signs", (2, MixingWork::Bits(Some(Form::LeanRing)))),
+    ("divisi_mixed::prep_lut::size2/signs", (2, MixingWork::Bits(Some(Form::LeanRing)))),
     ("divisi_mixed::cot/choices", (2, MixingWork::Bits(None))),
     ("divisi_mixed::gmw/products", (2, MixingWork::Circuit)),
 ];

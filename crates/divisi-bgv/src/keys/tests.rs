@@ -88,7 +88,7 @@ fn keys_have_their_errors(n: usize) {
     for run in 0..32 {
         let ends = with_keys(&ring, |session, keys, sampler| {
             let fresh = keys.encrypt(sampler, ring.parameters().top(), None);
-            let given = keys.from_shares(session, sampler, party(0), &vec![0; ring.dimension()])?;
+            let given = keys.a2e(session, sampler, party(0), &vec![0; ring.dimension()])?;
             Ok((keys.clone(), fresh, given))
         });
         let ends: Vec<(Keys, Ciphertext, Option<Ciphertext>)> =
@@ -167,7 +167,7 @@ fn common_polynomials_are_all_different() {
             let mut made = vec![keys.0.public[1].words().to_vec()];
             for _ in 0..2 {
                 for strand in [&mut *session, &mut other] {
-                    let x = keys.from_shares(strand, sampler, party(0), &zeros)?;
+                    let x = keys.a2e(strand, sampler, party(0), &zeros)?;
                     made.extend(x.map(|x| x.components()[1].words().to_vec()));
                 }
             }
@@ -197,7 +197,7 @@ fn answers_have_their_flood_and_a_fresh_share() {
         let mut shares = Vec::new();
         for _ in 0..calls {
             let x = Some(zero()).filter(|_| session.me() == party(0));
-            shares.push(keys.to_shares(&mut session, &mut sampler, party(0), x.as_ref(), 1)?);
+            shares.push(keys.e2a(&mut session, &mut sampler, party(0), x.as_ref(), 1)?);
         }
         Ok(shares)
     });

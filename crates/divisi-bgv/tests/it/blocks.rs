@@ -24,7 +24,7 @@ fn products(ring: &Arc<Ring>) {
     let ends = all(ring, |session, keys, sampler| {
         let me = session.me().index();
         let given = [0, 1].map(|at| WipedVec::from(&*share(me, at)));
-        let x = keys.from_shares_to_all(session, sampler, party(parties - 1), &given)?;
+        let x = keys.a2e_to_all(session, sampler, party(parties - 1), &given)?;
         let [first, second, third] = [0, 1, 2].map(|at| WipedVec::from(&*factor(me, at)));
         let factors = [vec![first, second], vec![third]];
         let out = keys.times_shares(session, sampler, party(0), &x, &factors)?;
@@ -92,7 +92,7 @@ fn every_product_adds_a_zero_of_its_own() {
     let ring = small_of(Operation::BlockProducts, Form::LeanTree, 2, P16);
     let made = all(&ring, |session, keys, sampler| {
         let share = WipedVec::zeros(ring.dimension());
-        let x = keys.from_shares_to_all(session, sampler, party(0), &[share])?.remove(0);
+        let x = keys.a2e_to_all(session, sampler, party(0), &[share])?.remove(0);
         let zeros = WipedVec::zeros(ring.parameters().blocks());
         Ok([(); 3].map(|()| keys.product_with_shares(sampler, &x, &zeros)))
     });
@@ -133,7 +133,7 @@ fn what_does_not_fit_is_refused() {
     });
     misuse(&|session, keys, sampler| {
         let short = WipedVec::zeros(n - 1);
-        keys.from_shares_to_all(session, sampler, party(0), &[short]).map(drop)
+        keys.a2e_to_all(session, sampler, party(0), &[short]).map(drop)
     });
     misuse(&|session, keys, sampler| keys.keep_or_exchange(session, sampler, zero(&ring, 0), 0).map(drop));
     let other = small_of(Operation::VectorTables, Form::LeanTree, 2, P16);

@@ -22,7 +22,7 @@ fn given(
     seed: u64,
 ) -> Result<Option<Ciphertext>, Abort> {
     let share = elements(seed + session.me().index() as u64, ring.parameters().plain(), ring.dimension());
-    keys.from_shares(session, sampler, party(0), &share)
+    keys.a2e(session, sampler, party(0), &share)
 }
 
 /// What `combine` makes of two encryptions of shares, as the parties' shares say after E2A, is what
@@ -40,7 +40,7 @@ fn combined(
             combine(session, &mut x, &y)?;
             sum = Some(x);
         }
-        Ok(keys.to_shares(session, sampler, party(0), sum.as_ref(), 1)?.to_vec())
+        Ok(keys.e2a(session, sampler, party(0), sum.as_ref(), 1)?.to_vec())
     });
     let of = |seed: u64| open(p, (0..n as u64).map(|me| elements(seed + me, p, ring.dimension())));
     let numbers: Vec<u64> = of(0).into_iter().zip(of(50)).map(|(x, y)| expected(x, y)).collect();
@@ -75,7 +75,7 @@ fn combinations_are_right() {
             affine(session, &mut x, &y)?;
             sum = Some(x);
         }
-        Ok(keys.to_shares(session, sampler, party(0), sum.as_ref(), 1)?.to_vec())
+        Ok(keys.e2a(session, sampler, party(0), sum.as_ref(), 1)?.to_vec())
     });
     let of = |seed: u64| open(plain, (0..n as u64).map(|me| elements(seed + me, plain, ring.dimension())));
     let (x, y) = (of(0), of(50));

@@ -139,7 +139,7 @@ fn common_polynomials_are_all_different() {
                 for strand in [&mut *session, &mut other] {
                     let held = Some(&zero).filter(|_| strand.me() == party(0));
                     let x = keys.refresh(strand, sampler, party(0), held, 1, top)?;
-                    let y = keys.from_shares(strand, sampler, party(0), &[0; 1024])?;
+                    let y = keys.a2e(strand, sampler, party(0), &[0; 1024])?;
                     made.extend(x.into_iter().chain(y).map(|x| x.components()[1].words()[..1024].to_vec()));
                 }
             }
@@ -178,7 +178,7 @@ fn at_the_bound(form: Form, n: usize, length: usize) {
         }
         x = x.map(|x| worst(&ring, session, x)).transpose()?;
         let factor = Ciphertext::factor_after(&ring, 1, p.start_of(n - 2), 0);
-        Ok((keys.to_shares(session, sampler, party(0), x.as_ref(), factor)?, expected))
+        Ok((keys.e2a(session, sampler, party(0), x.as_ref(), factor)?, expected))
     });
     let shares = open(p.plain(), ends.iter().map(|(share, _)| &share[..]));
     assert_eq!(shares, ends[0].1.to_vec(), "{} {n}", form.name());

@@ -16,14 +16,14 @@ fn triples(ring: &Arc<Ring>) {
         let ends = all(ring, |session, keys, sampler| {
             let me = session.me().index() as u64;
             let (a, b) = (elements(me, p, n), elements(me + 50, p, n));
-            let x = keys.from_shares(session, sampler, party(holder), &a)?;
-            let y = keys.from_shares(session, sampler, party(holder), &b)?;
+            let x = keys.a2e(session, sampler, party(holder), &a)?;
+            let y = keys.a2e(session, sampler, party(holder), &b)?;
             let z = match (x, y) {
                 (Some(x), Some(y)) => Some(x.times(keys, session, PASS, &y)?.switch(ring, 0)),
                 _ => None,
             };
             let factor = Ciphertext::factor_after(ring, 1, ring.parameters().top(), 0);
-            let c = keys.to_shares(session, sampler, party(holder), z.as_ref(), factor)?;
+            let c = keys.e2a(session, sampler, party(holder), z.as_ref(), factor)?;
             assert_eq!(keys.decryptions(), u64::from(session.me() != party(holder)));
             let counts = session.meter().read();
             assert_eq!([checks::G5, checks::G2, checks::G13].map(|check| counts.checks[&check]), [1, 1, 2]);
@@ -59,7 +59,7 @@ fn what_is_shared_comes_back() {
     let p = ring.parameters().plain();
     let ends = all(&ring, |session, keys, sampler| {
         let share = elements(session.me().index() as u64 + 9, p, 1024);
-        let x = keys.from_shares(session, sampler, party(1), &share)?;
+        let x = keys.a2e(session, sampler, party(1), &share)?;
         // added to itself
         let twice = match x {
             Some(mut x) => {
@@ -69,7 +69,7 @@ fn what_is_shared_comes_back() {
             None => None,
         };
         let factor = Ciphertext::factor_after(&ring, 1, ring.parameters().top(), 0);
-        let back = keys.to_shares(session, sampler, party(1), twice.as_ref(), factor)?;
+        let back = keys.e2a(session, sampler, party(1), twice.as_ref(), factor)?;
         Ok((share, back))
     });
     let before = open(p, ends.iter().map(|e| &e.0[..]));
@@ -93,7 +93,7 @@ fn the_last_decryption_ends_the_session() {
             let x = keys.encrypt(&mut sampler, top, None).switch(&ring, 0);
             let x = Some(&x).filter(|_| strand.me() == party(0));
             let before = keys.decryptions();
-            let share = keys.to_shares(strand, &mut sampler, party(0), x, factor);
+            let share = keys.e2a(strand, &mut sampler, party(0), x, factor);
             assert!(i < 3 || share.is_err());
             share?;
             assert!(strand.me() == party(0) || keys.decryptions() == before + 1);
@@ -123,7 +123,7 @@ fn a_session_has_one_count_of_decryptions() {
             let zero = zero(ring, 0);
             let held = Some(&zero).filter(|_| strand.me() == party(0));
             let before = keys.decryptions();
-            other.to_shares(&mut strand, sampler, party(0), held, 1)?;
+            other.e2a(&mut strand, sampler, party(0), held, 1)?;
             let made = before + u64::from(strand.me() != party(0));
             assert!(keys.decryptions() == made && other.decryptions() == made);
         }
@@ -147,8 +147,8 @@ fn conversions_alone_need_no_relinearisation_key() {
         assert!(ring.parameters().top() == 0 && ring.parameters().special().is_none());
         let ends = all(&ring, |session, keys, sampler| {
             let share = elements(session.me().index() as u64 + 9, p, n);
-            let x = keys.from_shares(session, sampler, party(1), &share)?;
-            let back = keys.to_shares(session, sampler, party(1), x.as_ref(), 1)?;
+            let x = keys.a2e(session, sampler, party(1), &share)?;
+            let back = keys.e2a(session, sampler, party(1), x.as_ref(), 1)?;
             assert_eq!(made(session), 0);
             Ok((share, back.to_vec()))
         });
@@ -212,17 +212,17 @@ fn what_does_not_fit_is_refused() {
     // a second set of keys
     misuse(&|session, _, _| Keys::generate(session, &ring).map(drop));
     misuse(&|session, keys, _| keys.beside(session, &ring).map(drop));
-    misuse(&|session, keys, sampler| keys.from_shares(session, sampler, party(0), &[1; 7]).map(drop));
+    misuse(&|session, keys, sampler| keys.a2e(session, sampler, party(0), &[1; 7]).map(drop));
     for wide in [P32, P32 + 1, 1 << 63, u64::MAX] {
         for at in [0, 700, 1023] {
             let mut share = [P32 - 1; 1024];
             share[at] = wide;
-            misuse(&|session, keys, sampler| keys.from_shares(session, sampler, party(0), &share).map(drop));
+            misuse(&|session, keys, sampler| keys.a2e(session, sampler, party(0), &share).map(drop));
         }
     }
     misuse(&|session, keys, sampler| {
         let x = keys.encrypt(sampler, 1, None);
-        keys.to_shares(session, sampler, session.me(), Some(&x), 1).map(drop)
+        keys.e2a(session, sampler, session.me(), Some(&x), 1).map(drop)
     });
     for (level, signs) in [(0, 1024), (1, 1000)] {
         misuse(&|session, keys, sampler| {
@@ -267,7 +267,7 @@ fn noise_that_no_flood_hides_is_refused() {
                     _ => {}
                 }
                 let asked = Some(&x).filter(|_| session.me() == party(0));
-                let shares = keys.to_shares(session, sampler, party(0), asked, factor);
+                let shares = keys.e2a(session, sampler, party(0), asked, factor);
                 assert!(what == 0 || session.me() != party(0) || matches!(shares, Err(Abort::Misuse { .. })));
                 shares.map(drop)
             });
@@ -290,7 +290,7 @@ fn any_party_holds() {
             let factor = Ciphertext::factor_after(&ring, 1, top, 0);
             assert_eq!(x.factor(), factor);
             let x = Some(&x).filter(|_| session.me() == holder);
-            shares.push(keys.to_shares(session, sampler, holder, x, factor)?);
+            shares.push(keys.e2a(session, sampler, holder, x, factor)?);
         }
         Ok(shares)
     });

@@ -7,8 +7,8 @@ use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::Counts;
 use divisi_core::testing::run_waiting;
 use divisi_field::zp::{P16, P32};
-use divisi_mixed::bits::random_bits;
 use divisi_mixed::checks;
+use divisi_mixed::dabit::dabit;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn batches(ring: &Arc<Ring>, count: usize) -> Vec<(Shares, Counts, u64)> {
         for _ in 0..count {
             // so that the meter has the rounds of the longest batch
             let place = session.aside();
-            let (bits, numbers) = random_bits(&mut session, &keys, &mut sampler)?.open();
+            let (bits, numbers) = dabit(&mut session, &keys, &mut sampler)?.open();
             session.back(place);
             all.push((bits.to_vec(), numbers.to_vec()));
         }
@@ -206,7 +206,7 @@ fn secure_rings_are_right() {
 #[test]
 fn keys_of_another_operation_are_refused() {
     let ring = common::small(Operation::Triples, Form::LeanTree, 2);
-    refused(with_keys(&ring, |session, keys, sampler| random_bits(session, keys, sampler).map(drop)));
+    refused(with_keys(&ring, |session, keys, sampler| dabit(session, keys, sampler).map(drop)));
 }
 
 /// All of a party's own bits are fresh, because the others together know everything else.

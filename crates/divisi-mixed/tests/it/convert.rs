@@ -4,11 +4,11 @@
 use crate::common;
 use crate::common::{agreed, honest, plain, refused, ring, share};
 use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_core::Abort;
 use divisi_core::testing::{Harness, party};
-use divisi_core::{Abort, Convert};
 use divisi_field::zp::{Modulus, P16, P32};
 use divisi_fuzz::repetitions;
-use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
+use divisi_mixed::{Gmw, GmwBit, Mixed, num};
 use divisi_net::Fault;
 use divisi_ot::SetupConfig;
 
@@ -42,10 +42,11 @@ fn numbers_of_bits_are_the_numbers() {
             let ends = parties(n, p, how, |mixed| {
                 let me = mixed.session().me().index();
                 let bit = |i: usize| share(n, me, i, numbers[i / 32] >> (i % 32) & 1, 2);
-                let x = (0..32).map(|j| GmwBit::of((0..7).map(|lane| bit(32 * lane + j)))).collect();
+                let x: Vec<GmwBit> =
+                    (0..32).map(|j| GmwBit::of((0..7).map(|lane| bit(32 * lane + j)))).collect();
                 mixed.prepare_bits(7 * 32)?;
                 mixed.session().phase("online");
-                let number: Num = mixed.convert(x)?;
+                let number = mixed.b2a(&x)?;
                 let counts = mixed.session().meter().read().phases["online"];
                 let plain = mixed.plain();
                 Ok((num::open(mixed.session(), plain, &number)?, counts))
@@ -71,7 +72,7 @@ fn tables_are_looked_up() {
         let ends = parties(n, P32, how, |mixed| {
             let (me, plain) = (mixed.session().me().index(), mixed.plain());
             let x = GmwBit::of((0..all.len()).map(|i| share(n, me, i, bits(i), 2)));
-            let found = mixed.look_up_pairs(&all, x)?;
+            let found = mixed.lookup_pairs(&all, &x)?;
             num::open(mixed.session(), plain, &found)
         });
         for end in ends {
@@ -85,12 +86,12 @@ fn tables_are_looked_up() {
 #[test]
 fn what_does_not_fit_is_refused() {
     for (pairs, lanes) in [(&[[0, 1]][..], 2), (&[[0, P32]], 1), (&[], 1)] {
-        refused(parties(2, P32, None, |mixed| mixed.look_up_pairs(pairs, GmwBit::zero(lanes)).map(drop)));
+        refused(parties(2, P32, None, |mixed| mixed.lookup_pairs(pairs, &GmwBit::zero(lanes)).map(drop)));
     }
     for lanes in [&[1; 33][..], &[2, 3], &[]] {
         refused(parties(2, P32, None, |mixed| {
             let bits: Vec<GmwBit> = lanes.iter().map(|lanes| GmwBit::zero(*lanes)).collect();
-            Convert::<Vec<GmwBit>, Num>::convert(mixed, bits).map(drop)
+            mixed.b2a(&bits).map(drop)
         }));
     }
 }
@@ -102,7 +103,7 @@ fn openings_have_no_bits_beyond_the_last() {
     let ends = harness.act(|session| {
         let gmw = Gmw::new(session, SetupConfig::default())?;
         let mut mixed = Mixed::new(gmw, plain(), None, None)?;
-        let _: Num = mixed.convert(vec![GmwBit::zero(11)])?;
+        mixed.b2a(&[GmwBit::zero(11)])?;
         Ok(())
     });
     assert!(ends.iter().all(Result::is_err));

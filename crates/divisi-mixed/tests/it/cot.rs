@@ -5,7 +5,7 @@ use divisi_core::testing::run;
 use divisi_field::zp::{Modulus, P16, P32, P62};
 use divisi_fuzz::repetitions;
 use divisi_mixed::checks;
-use divisi_mixed::cot::random_bits;
+use divisi_mixed::cot::dabit;
 use divisi_ot::{Setup, SetupConfig};
 
 /// A row and a number for each pair, at most 4.1 (n - 1) bytes a bit over n batches; n rounds. Few bits pass
@@ -31,7 +31,7 @@ fn cost(n: usize, p: u64, circles: usize, count: usize) {
         for _ in 0..batches {
             // so that the meter has the rounds of the longest batch
             let place = session.aside();
-            let bits = random_bits(&mut session, &mut setup, plain, count)?.open();
+            let bits = dabit(&mut session, &mut setup, plain, count)?.open();
             session.back(place);
             all.push((bits.0.to_vec(), bits.1.to_vec()));
         }

@@ -9,7 +9,8 @@ use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Misuse, Session};
 use divisi_field::zp::P32;
 use divisi_fuzz::repetitions;
-use divisi_mixed::encrypted::{EncryptedNum, a2e, e2a};
+use divisi_mixed::conv::{a2e, e2a};
+use divisi_mixed::encrypted::EncryptedNum;
 use divisi_mixed::{Num, num};
 use std::sync::{Arc, Barrier};
 

@@ -9,10 +9,10 @@ use crate::common::{agreed, in_runs, small};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::{Harness, MessageDirection, many, party};
-use divisi_core::{Abort, Convert, PartyId, Session};
+use divisi_core::{Abort, PartyId, Session};
 use divisi_fuzz::repetitions;
-use divisi_mixed::bits::random_bits;
-use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
+use divisi_mixed::dabit::dabit;
+use divisi_mixed::{Gmw, GmwBit, Mixed, num};
 use divisi_ot::SetupConfig;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +33,7 @@ fn a_ciphertext_of_another_level_is_refused() {
     let act = |mut session: Session| {
         let keys = Keys::generate(&mut session, &ring)?;
         let mut sampler = Sampler::new(&session);
-        random_bits(&mut session, &keys, &mut sampler).map(drop)
+        dabit(&mut session, &keys, &mut sampler).map(drop)
     };
     // two parties pass it on, the second at a lower level than the first
     let harness = Harness::new(PARTIES, &agreed);
@@ -67,7 +67,7 @@ fn refreshed(session: Session, ring: &Arc<Ring>) -> Result<(), Abort> {
     let (me, plain) = (mixed.session().me(), ring.plain());
     let value = Some(GmwBit::of([1].into_iter())).filter(|_| me == party(2));
     let bit = mixed.gmw().input(party(2), 1, value.as_ref())?;
-    let number: Num = mixed.convert(vec![bit])?;
+    let number = mixed.b2a(&[bit])?;
     assert_eq!(num::open(mixed.session(), plain, &number)?[..], [1]);
     Ok(())
 }

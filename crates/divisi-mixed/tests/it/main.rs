@@ -7,6 +7,7 @@ mod convert;
 mod cot;
 mod encrypted;
 mod faults;
+mod figures;
 mod gmw;
 mod mixed;
 mod mutants;

@@ -4,7 +4,7 @@ use crate::common;
 use crate::common::{honest, plain, refused, share, small, with_keys};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Convert, PartyId};
+use divisi_core::{Abort, PartyId};
 use divisi_field::zp::P32;
 use divisi_fuzz::repetitions;
 use divisi_mixed::adders::NumberAdder;
@@ -133,13 +133,13 @@ fn numbers_become_bits_and_bits_numbers() {
                 mixed.gmw().set_opening_rounds(OpeningRounds::One);
                 let number = shared(mixed, &x);
                 mixed.session().phase("preprocessing");
-                mixed.prepare_to_bits(x.len())?;
+                mixed.prepare_a2b(x.len())?;
                 mixed.session().phase("online");
-                let bits: Vec<GmwBit> = mixed.convert(number)?;
+                let bits = mixed.a2b(&number)?;
                 let online = mixed.session().meter().read().phases["online"];
                 assert_eq!(mixed.gmw().triples(), 0, "as many as were foreseen");
                 let opened = mixed.gmw().output(&all, &bits)?.unwrap();
-                let back: Num = mixed.convert(bits)?;
+                let back = mixed.b2a(&bits)?;
                 Ok((opened, num::open(mixed.session(), plain, &back)?, online))
             });
             for end in ends {
@@ -193,23 +193,23 @@ fn lookups_of_all_sizes() {
                 let owner = PartyId::all(n).nth(j % n).unwrap();
                 x.push(mixed.gmw().input(owner, lanes, Some(&values).filter(|_| owner == me))?);
             }
-            let signs = mixed.signs_ahead(width, lanes)?;
+            let signs = mixed.prep_lut_ahead(width, lanes)?;
             mixed.session().phase("online");
-            let looked = mixed.look_up(&[&one, &other], &x, signs)?;
+            let looked = mixed.lookup(&[&one, &other], &x, signs)?;
             let online = mixed.session().meter().read().phases["online"];
             assert!(online.rounds <= 2 && online.bits <= ((n - 1) * width * lanes) as u64);
             // each lookup in a table of its own
             let all: Vec<u64> =
                 (0..lanes as u64).flat_map(|i| one.iter().map(move |e| (e + i) % P32)).collect();
             let tables = shared(mixed, &all);
-            let signs = mixed.signs_ahead(width, lanes)?;
-            let private = mixed.look_up_private(&tables, &x, signs)?;
+            let signs = mixed.prep_lut_ahead(width, lanes)?;
+            let private = mixed.lookup_private(&tables, &x, signs)?;
             // and in tables of vectors, under one mask
             let more = shared(mixed, &all.iter().rev().copied().collect::<Vec<_>>());
-            let signs = mixed.signs_ahead(width, lanes)?;
+            let signs = mixed.prep_lut_ahead(width, lanes)?;
             mixed.prepare_products(2 * (entries - 1) * lanes)?;
             mixed.session().phase("vectors");
-            let pair = mixed.look_up_vectors(&[tables, more], &x, signs)?;
+            let pair = mixed.lookup_vectors(&[tables, more], &x, signs)?;
             let online = mixed.session().meter().read().phases["vectors"];
             assert!(online.rounds <= 4, "{}", online.rounds);
             let found = [&looked[0], &looked[1], &private, &pair[0], &pair[1]];
@@ -246,18 +246,22 @@ fn conversions_and_lookups_share_an_opening() {
             let x = vec![input(3, 0b011)?, input(3, 0b010)?];
             let y = vec![input(2, 0b01)?, input(2, 0b10)?, input(2, 0b01)?];
             let z = vec![input(3, 0b011)?];
-            let (first, second) = (mixed.signs_ahead(2, 3)?, mixed.signs_ahead(2, 3)?);
+            let (first, second) = (mixed.prep_lut_ahead(2, 3)?, mixed.prep_lut_ahead(2, 3)?);
             mixed.prepare_bits(9)?;
             mixed.prepare_products(9)?;
             let tables = shared(mixed, &[table; 3].concat());
             mixed.session().phase("online");
             let mut asked = vec![
-                Asked::Number(y),
-                Asked::LookUp { tables: vec![&table[..], &[1, 2, 3, 4][..]], index: x.clone(), signs: first },
-                Asked::Number(z),
+                Asked::B2a(y),
+                Asked::PubTabLookup {
+                    tables: vec![&table[..], &[1, 2, 3, 4][..]],
+                    index: x.clone(),
+                    signs: first,
+                },
+                Asked::B2a(z),
             ];
             if private {
-                asked.insert(1, Asked::LookUpPrivate { tables: vec![tables], index: x, signs: second });
+                asked.insert(1, Asked::PriTabLookup { tables: vec![tables], index: x, signs: second });
             }
             let found = mixed.ask(asked)?.concat();
             let rounds = mixed.session().meter().read().phases["online"].rounds;
@@ -272,10 +276,10 @@ fn conversions_and_lookups_share_an_opening() {
     }
     let ends = parties(n, COT, |mixed| {
         mixed.prepare_products(3)?;
-        mixed.prepare_to_bits(2)?;
+        mixed.prepare_a2b(2)?;
         let (x, y, z) = (shared(mixed, &[3, 5, 7]), shared(mixed, &[2, 0, 9]), shared(mixed, &[6, P32 - 1]));
         mixed.session().phase("online");
-        let (products, bits) = mixed.multiply_and_convert([&x, &y], &z)?;
+        let (products, bits) = mixed.multiply_and_a2b([&x, &y], &z)?;
         let rounds = mixed.session().meter().read().phases["online"].rounds as usize;
         let alone = 2 + divisi_mixed::adders::cost(NumberAdder::default(), 32).1;
         assert!(rounds <= alone, "{rounds}, not {alone}");
@@ -292,18 +296,18 @@ fn conversions_and_lookups_share_an_opening() {
 #[test]
 fn indices_that_do_not_fit_are_refused() {
     let misuse = |f: &(dyn Fn(&mut Mixed) -> Result<(), Abort> + Sync)| refused(parties(2, COT, f));
-    misuse(&|mixed| mixed.signs(9, 1).map(drop));
+    misuse(&|mixed| mixed.prep_lut(9, 1).map(drop));
     // an index wider than its table; an entry that is not reduced
     for (width, table) in [(2, &[0; 4][..]), (1, &[0, P32])] {
         misuse(&|mixed| {
-            let signs = mixed.signs(width, 1)?;
-            mixed.look_up(&[table], &vec![GmwBit::zero(1); 2 * width - 1], signs).map(drop)
+            let signs = mixed.prep_lut(width, 1)?;
+            mixed.lookup(&[table], &vec![GmwBit::zero(1); 2 * width - 1], signs).map(drop)
         });
     }
     for tables in [&[][..], &[Num::zero(2), Num::zero(4)]] {
         misuse(&|mixed| {
-            let signs = mixed.signs(1, 1)?;
-            mixed.look_up_vectors(tables, &[GmwBit::zero(1)], signs).map(drop)
+            let signs = mixed.prep_lut(1, 1)?;
+            mixed.lookup_vectors(tables, &[GmwBit::zero(1)], signs).map(drop)
         });
     }
 }

@@ -6,7 +6,7 @@ use crate::common::{honest, plain, product, small};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::testing::party;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Boolean, Convert, Misuse, ProgramRun};
+use divisi_core::{Abort, Boolean, Misuse, ProgramRun};
 use divisi_field::zp::P32;
 use divisi_mixed::table::Signs;
 use divisi_mixed::{GmwBit, Mixed, Num, num};
@@ -35,24 +35,22 @@ const ENTRIES: [(&str, Entry); 14] = [
         let joined = mixed.gmw().join_bits(&[&GmwBit::zero(1), &bit]);
         mixed.gmw().output(&[party(1)], &[joined]).map(drop)
     }),
-    ("B2A", |mixed, bit, _| {
-        Convert::<Vec<GmwBit>, Num>::convert(mixed, vec![GmwBit::zero(1), bit]).map(drop)
-    }),
-    ("A2B", |mixed, _, number| Convert::<Num, Vec<GmwBit>>::convert(mixed, number).map(drop)),
+    ("B2A", |mixed, bit, _| mixed.b2a(&[GmwBit::zero(1), bit]).map(drop)),
+    ("A2B", |mixed, _, number| mixed.a2b(&number).map(drop)),
     ("lookup", |mixed, bit, _| {
-        let signs = mixed.signs(1, 1)?;
-        mixed.look_up(&[&[3, 4]], &[bit], signs).map(drop)
+        let signs = mixed.prep_lut(1, 1)?;
+        mixed.lookup(&[&[3, 4]], &[bit], signs).map(drop)
     }),
-    ("lookup in a pair", |mixed, bit, _| mixed.look_up_pairs(&[[3, 4]], bit).map(drop)),
+    ("lookup in a pair", |mixed, bit, _| mixed.lookup_pairs(&[[3, 4]], &bit).map(drop)),
     ("vectors", |mixed, _, number| {
-        let signs = mixed.signs(1, 1)?;
+        let signs = mixed.prep_lut(1, 1)?;
         let table = Num::join(&[&number, &Num::zero(1)]);
-        mixed.look_up_vectors(&[Num::zero(2), table], &[GmwBit::zero(1)], signs).map(drop)
+        mixed.lookup_vectors(&[Num::zero(2), table], &[GmwBit::zero(1)], signs).map(drop)
     }),
     ("private lookup", |mixed, _, number| {
-        let signs = mixed.signs(1, 1)?;
+        let signs = mixed.prep_lut(1, 1)?;
         let table = Num::join(&[&number, &Num::zero(1)]);
-        mixed.look_up_private(&table, &[GmwBit::zero(1)], signs).map(drop)
+        mixed.lookup_private(&table, &[GmwBit::zero(1)], signs).map(drop)
     }),
     ("first factor", |mixed, _, number| mixed.multiply(&number, &Num::zero(1)).map(drop)),
     ("second factor", |mixed, _, number| mixed.multiply(&Num::zero(1), &number).map(drop)),
@@ -69,7 +67,7 @@ const ENTRIES: [(&str, Entry); 14] = [
 
 #[test]
 fn every_entry_refuses_what_another_session_made() {
-    let ends = parties(|mixed| Ok((made(mixed)?, mixed.signs(1, 1)?)));
+    let ends = parties(|mixed| Ok((made(mixed)?, mixed.prep_lut(1, 1)?)));
     let (others, masks): (Vec<_>, Vec<Signs>) = honest(ends).into_iter().unzip();
     for (name, entry) in ENTRIES {
         // a session takes shares that it made itself, and shares that a caller brings
@@ -90,7 +88,7 @@ fn every_entry_refuses_what_another_session_made() {
     let masks = Mutex::new(masks.into_iter().map(Some).collect::<Vec<_>>());
     let ends = parties(|mixed| {
         let mask = masks.lock().unwrap()[mixed.session().me().index()].take().unwrap();
-        mixed.look_up(&[&[0, 1]], &[GmwBit::zero(1)], mask).map(drop)
+        mixed.lookup(&[&[0, 1]], &[GmwBit::zero(1)], mask).map(drop)
     });
     assert!(ends.iter().all(Result::is_err));
 }
@@ -99,16 +97,16 @@ fn every_entry_refuses_what_another_session_made() {
 #[test]
 fn every_entry_refuses_numbers_that_are_not_reduced() {
     const ENTRIES: [(&str, fn(&mut Mixed, Num) -> Result<(), Abort>); 8] = [
-        ("A2B", |mixed, number| Convert::<Num, Vec<GmwBit>>::convert(mixed, number).map(drop)),
+        ("A2B", |mixed, number| mixed.a2b(&number).map(drop)),
         ("private lookup", |mixed, number| {
-            let signs = mixed.signs(1, 1)?;
-            mixed.look_up_private(&number, &[GmwBit::zero(1)], signs).map(drop)
+            let signs = mixed.prep_lut(1, 1)?;
+            mixed.lookup_private(&number, &[GmwBit::zero(1)], signs).map(drop)
         }),
         ("first factor", |mixed, number| mixed.multiply(&number, &Num::zero(2)).map(drop)),
         ("second factor", |mixed, number| mixed.multiply(&Num::zero(2), &number).map(drop)),
         ("matrices", |mixed, number| mixed.multiply_matrices([1, 2, 1], &Num::zero(2), &number).map(drop)),
         ("products and A2B", |mixed, number| {
-            mixed.multiply_and_convert([&Num::zero(1), &Num::zero(1)], &number).map(drop)
+            mixed.multiply_and_a2b([&Num::zero(1), &Num::zero(1)], &number).map(drop)
         }),
         ("open", |mixed, number| {
             let plain = mixed.plain();

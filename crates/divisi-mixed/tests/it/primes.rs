@@ -7,7 +7,7 @@ use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_core::testing::{Harness, MessageDirection, party};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Convert, PartyId};
+use divisi_core::{Abort, PartyId};
 use divisi_field::zp::{Modulus, P16, P62};
 use divisi_mixed::adders::{self, NumberAdder};
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
@@ -58,13 +58,13 @@ fn numbers_become_bits_and_bits_numbers() {
                 let all: Vec<PartyId> = PartyId::all(n).collect();
                 mixed.set_adder(*adder);
                 mixed.session().phase("preprocessing");
-                mixed.prepare_to_bits(x.len())?;
+                mixed.prepare_a2b(x.len())?;
                 let number = shared(mixed, &x);
                 mixed.session().phase("online");
-                let bits: Vec<GmwBit> = mixed.convert(number)?;
+                let bits = mixed.a2b(&number)?;
                 let online = mixed.session().meter().read().phases["online"];
                 let opened = mixed.gmw().output(&all, &bits)?.unwrap();
-                let back: Num = mixed.convert(bits)?;
+                let back = mixed.b2a(&bits)?;
                 Ok((opened, num::open(mixed.session(), plain, &back)?, online))
             });
             for (bits, back, online) in honest(ends) {
@@ -95,11 +95,11 @@ fn products_and_lookups() {
             let me = mixed.session().me().index() == 0;
             let index: Vec<GmwBit> =
                 (0..3).map(|j| GmwBit::of((0..8_usize).map(|i| u64::from(me) & i as u64 >> j))).collect();
-            let signs = mixed.signs(3, 8)?;
-            let public = mixed.look_up(&[&table], &index, signs)?.remove(0);
+            let signs = mixed.prep_lut(3, 8)?;
+            let public = mixed.lookup(&[&table], &index, signs)?.remove(0);
             let tables = shared(mixed, &[table; 8].concat());
-            let signs = mixed.signs(3, 8)?;
-            let private = mixed.look_up_private(&tables, &index, signs)?;
+            let signs = mixed.prep_lut(3, 8)?;
+            let private = mixed.lookup_private(&tables, &index, signs)?;
             num::open(mixed.session(), plain, &Num::join(&[&product, &public, &private]))
         });
         for opened in honest(ends) {
@@ -122,7 +122,7 @@ fn masks_below_another_prime_are_uniform() {
         let gmw = Gmw::new(session, SetupConfig::default())?;
         let mixed = &mut Mixed::new(gmw, plain, None, None)?;
         mixed.prepare_masks(count)?;
-        let bits: Vec<GmwBit> = mixed.convert(Num::zero(count))?;
+        let bits = mixed.a2b(&Num::zero(count))?;
         mixed.gmw().output(&[party(1), party(2)], &bits)
     });
     for bits in honest(ends) {

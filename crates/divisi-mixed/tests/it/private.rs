@@ -5,7 +5,7 @@ use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::wipe::WipedVec;
 use divisi_field::zp::P32;
 use divisi_mixed::checks;
-use divisi_mixed::private::Masked;
+use divisi_mixed::prep_lut::prep_lut_polysize;
 use divisi_mixed::{GmwBit, Num, num};
 
 #[test]
@@ -50,12 +50,13 @@ fn private_tables_by_hops() {
             let (me, plain) = (session.me().index(), keys.ring().plain());
             let shares: Vec<u64> = (0..entries * count).map(|i| share(n, me, i, entry(i), P32)).collect();
             session.phase("preprocessing");
-            let tables = Masked::new(session, keys, sampler, width, &Num::new(WipedVec::from(&*shares)))?;
+            let own = Num::new(WipedVec::from(&*shares));
+            let tables = prep_lut_polysize(session, keys, sampler, width, &[own])?;
             session.phase("online");
             let bit =
                 |j: usize| GmwBit::of((0..count).map(|i| share(n, me, i, (index(i) >> j & 1) as u64, 2)));
             let x: Vec<GmwBit> = (0..width).map(bit).collect();
-            let looked = tables.look_up(session, &x)?;
+            let looked = tables.lookup(session, &x)?;
             let counts = session.meter().read();
             Ok((num::open(session, plain, &looked)?, counts))
         });
@@ -113,12 +114,12 @@ fn private_tables_of_vectors() {
                 Num::new(WipedVec::from(&*shares.collect::<Vec<u64>>()))
             };
             let tables: Vec<Num> = (0..words).map(of).collect();
-            let tables = Masked::vectors(session, keys, sampler, width, &tables)?;
+            let tables = prep_lut_polysize(session, keys, sampler, width, &tables)?;
             assert_eq!(tables.len(), count);
             session.phase("online");
             let bit =
                 |j: usize| GmwBit::of((0..count).map(|i| share(n, me, i, (index(i) >> j & 1) as u64, 2)));
-            let found = tables.look_up_vectors(session, &(0..width).map(bit).collect::<Vec<_>>())?;
+            let found = tables.lookup_vectors(session, &(0..width).map(bit).collect::<Vec<_>>())?;
             let online = session.meter().read().phases["online"];
             assert_eq!(found.len(), words);
             Ok((num::open(session, plain, &Num::join(&found.iter().collect::<Vec<_>>()))?, online))
@@ -134,8 +135,8 @@ fn private_tables_of_vectors() {
     for tables in [&[][..], &[Num::zero(2), Num::zero(4)], &[Num::zero(2), Num::zero(2)]] {
         let ring = small(Operation::PrivateTables, Form::LeanRing, 2);
         refused(with_keys(&ring, |session, keys, sampler| {
-            let tables = Masked::vectors(session, keys, sampler, 1, tables)?;
-            tables.look_up(session, &[GmwBit::zero(1)]).map(drop)
+            let tables = prep_lut_polysize(session, keys, sampler, 1, tables)?;
+            tables.lookup(session, &[GmwBit::zero(1)]).map(drop)
         }));
     }
 }
@@ -153,8 +154,8 @@ fn what_does_not_fit_is_refused() {
         (tables, Form::LeanRing, 2, 4, 2),
     ] {
         refused(with_keys(&small(operation, form, 2), |session, keys, sampler| {
-            let tables = Masked::new(session, keys, sampler, width, &Num::zero(lanes))?;
-            tables.look_up(session, &vec![GmwBit::zero(index); width]).map(drop)
+            let tables = prep_lut_polysize(session, keys, sampler, width, &[Num::zero(lanes)])?;
+            tables.lookup(session, &vec![GmwBit::zero(index); width]).map(drop)
         }));
     }
 }

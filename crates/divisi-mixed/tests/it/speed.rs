@@ -5,9 +5,9 @@ use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Convert, PublicParameters as Agreed, Session};
+use divisi_core::{Abort, PublicParameters as Agreed, Session};
 use divisi_field::zp::{Modulus, P32};
-use divisi_mixed::{Gmw, GmwBit, Mixed, Num, bits, cot};
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, cot, dabit};
 use divisi_ot::{Bits, Links, Setup, SetupConfig};
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
@@ -75,13 +75,13 @@ fn bits_and_conversions() {
             let mut gmw = Gmw::new(session, SetupConfig::default())?;
             let (session, setup) = gmw.ends()?;
             let mut lap = Lap::begin();
-            cot::random_bits(session, setup, plain, count)?;
+            cot::dabit(session, setup, plain, count)?;
             let bit = lap.each(count);
             let mut mixed = Mixed::new(gmw, plain, None, None)?;
             lap.each(1);
             mixed.prepare_bits(32 * items)?;
             let ahead = lap.each(items);
-            let _: Num = mixed.convert(vec![GmwBit::zero(items); 32])?;
+            mixed.b2a(&vec![GmwBit::zero(items); 32])?;
             Ok(vec![bit, ahead, lap.each(items)])
         });
     }
@@ -103,11 +103,11 @@ fn random_bits_of_two_forms() {
             let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             let mut lap = Lap::begin();
             for _ in 0..n {
-                cot::random_bits(&mut session, &mut setup, plain, count)?;
+                cot::dabit(&mut session, &mut setup, plain, count)?;
             }
             let transfers = lap.each(n * count);
             for _ in 0..n {
-                bits::random_bits(&mut session, &keys, &mut sampler)?;
+                dabit::dabit(&mut session, &keys, &mut sampler)?;
             }
             Ok(vec![transfers, lap.each(n * count)])
         });
@@ -128,9 +128,9 @@ fn numbers() {
             let mut lap = Lap::begin();
             mixed.prepare_products(4 * items)?;
             let triple = lap.each(4 * items);
-            mixed.prepare_to_bits(items)?;
+            mixed.prepare_a2b(items)?;
             let ahead = lap.each(items);
-            let _: Vec<GmwBit> = mixed.convert(Num::new(WipedVec::zeros(items)))?;
+            mixed.a2b(&Num::new(WipedVec::zeros(items)))?;
             Ok(vec![triple, ahead, lap.each(items)])
         });
     }

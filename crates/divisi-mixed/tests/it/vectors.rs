@@ -7,7 +7,7 @@ use divisi_core::wipe::WipedVec;
 use divisi_core::{Lanes, PublicParameters};
 use divisi_field::zp::{Modulus, P16};
 use divisi_fuzz::repetitions;
-use divisi_mixed::vectors::{MaskedVectors, TOGETHER, chains, times_numbers};
+use divisi_mixed::vectors::{TOGETHER, chains, prep_lut_vectors, times_numbers};
 use divisi_mixed::{GmwBit, Num, cot, num};
 use divisi_ot::{Setup, SetupConfig};
 
@@ -86,11 +86,11 @@ fn tables_of_vectors() {
             };
             let tables: Vec<[Num; 2]> = (0..3).map(|table| [0, 1].map(|j| of(table, j))).collect();
             session.phase("preprocessing");
-            let masked = MaskedVectors::new(session, keys, sampler, &tables)?;
+            let masked = prep_lut_vectors(session, keys, sampler, &tables)?;
             assert!(masked.len() == 3 && !masked.is_empty());
             session.phase("online");
             let x = GmwBit::of((0..3).map(|table| share(n, me, table, index(table), 2)));
-            let found = masked.look_up(session, &x)?;
+            let found = masked.lookup(session, &x)?;
             let counts = session.meter().read();
             assert!(found.iter().zip(lengths).all(|(found, length)| found.lanes() == length));
             Ok((num::open(session, plain, &Num::join(&found.iter().collect::<Vec<_>>()))?, counts))
@@ -117,7 +117,7 @@ fn bits_become_numbers_by_transfers() {
             let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             let me = session.me().index();
             let x = GmwBit::of((0..count).map(|i| share(n, me, i, bit(i), 2)));
-            let numbers = cot::numbers_of_bits(&mut session, &mut setup, plain, &x)?;
+            let numbers = cot::b2a(&mut session, &mut setup, plain, &x)?;
             num::open(&mut session, plain, &numbers)
         });
         for found in honest(ends) {
@@ -146,11 +146,11 @@ fn what_does_not_fit_is_refused() {
     for tables in [&[][..], &[[0, 0]], &[[2, 3]], &[[1025, 1025]]] {
         let tables: Vec<[Num; 2]> = tables.iter().map(|pair: &[usize; 2]| pair.map(Num::zero)).collect();
         refused(with_keys(&small(Operation::VectorTables, Form::LeanRing, 2), |session, keys, sampler| {
-            MaskedVectors::new(session, keys, sampler, &tables).map(drop)
+            prep_lut_vectors(session, keys, sampler, &tables).map(drop)
         }));
     }
     refused(with_keys(&small(Operation::VectorTables, Form::LeanRing, 2), |session, keys, sampler| {
-        let masked = MaskedVectors::new(session, keys, sampler, &[[Num::zero(4), Num::zero(4)]])?;
-        masked.look_up(session, &GmwBit::zero(2)).map(drop)
+        let masked = prep_lut_vectors(session, keys, sampler, &[[Num::zero(4), Num::zero(4)]])?;
+        masked.lookup(session, &GmwBit::zero(2)).map(drop)
     }));
 }

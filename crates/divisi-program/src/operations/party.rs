@@ -5,12 +5,12 @@ use super::shares::{bytes, words};
 use super::{Op, OperationJob, Operations};
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Convert, Misuse, PartyId, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::arithmetic::{self, NumberTriples};
 use divisi_mixed::gmw::PREPROCESSING;
 use divisi_mixed::open::OpeningRounds;
-use divisi_mixed::private::Masked;
+use divisi_mixed::prep_lut::{Masked, prep_lut_polysize};
 use divisi_mixed::table::Signs;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num};
 use zeroize::Zeroizing;
@@ -147,7 +147,7 @@ impl<'b> OperationBatch<'b> {
         self.held = match (&mut *self.party, self.job.op, held) {
             (OperationParty::Ciphertexts(all), _, Held::Shares(table)) => {
                 let (sampler, keys, session) = &mut **all;
-                Held::Masked(Masked::new(session, keys, sampler, width, &table)?)
+                Held::Masked(prep_lut_polysize(session, keys, sampler, width, &[table])?)
             }
             (OperationParty::Ciphertexts(all), ..) => {
                 let (sampler, keys, session) = &mut **all;
@@ -156,7 +156,7 @@ impl<'b> OperationBatch<'b> {
                 Held::Triples(made.into_iter().map(NumberTriples::open).collect())
             }
             (OperationParty::Mixed(mixed), Op::Lookup, _) => {
-                let signs = mixed.signs(width, count)?;
+                let signs = mixed.prep_lut(width, count)?;
                 if self.job.private {
                     mixed.prepare_products((self.job.entries - 1) * count)?;
                 }
@@ -167,7 +167,7 @@ impl<'b> OperationBatch<'b> {
                     Op::TripleBool => mixed.gmw().prepare(64 * count.div_ceil(64))?,
                     Op::Dabit | Op::Lookup2 => mixed.prepare_bits(count)?,
                     Op::B2a => mixed.prepare_bits(count * self.job.bits)?,
-                    _ => mixed.prepare_to_bits(count)?,
+                    _ => mixed.prepare_a2b(count)?,
                 }
                 Held::Nothing
             }
@@ -204,10 +204,10 @@ impl<'b> OperationBatch<'b> {
             }
             (OperationParty::Ciphertexts(all), _, Held::Masked(tables)) => {
                 let x = GmwBit::of_words(inputs, width);
-                Held::Output(bytes(tables.look_up(&mut all.2, &x)?.shares().iter().copied()))
+                Held::Output(bytes(tables.lookup(&mut all.2, &x)?.shares().iter().copied()))
             }
             (OperationParty::Mixed(mixed), _, Held::Pairs(tables)) => {
-                let out = mixed.look_up_pairs(&tables, GmwBit::of(inputs.iter().copied()))?;
+                let out = mixed.lookup_pairs(&tables, &GmwBit::of(inputs.iter().copied()))?;
                 Held::Output(bytes(out.shares().iter().copied()))
             }
             (OperationParty::Mixed(mixed), _, Held::Tables(signs, table)) => {
@@ -216,18 +216,18 @@ impl<'b> OperationBatch<'b> {
                     // the tables are the first party's share; those of others are zero
                     let first = mixed.session().me().index() == 0;
                     let shares: Vec<u64> = table.iter().map(|entry| if first { *entry } else { 0 }).collect();
-                    mixed.look_up_private(&Num::new(WipedVec::from(&*shares)), &x, signs)?
+                    mixed.lookup_private(&Num::new(WipedVec::from(&*shares)), &x, signs)?
                 } else {
-                    mixed.look_up(&[&table], &x, signs)?.pop().unwrap_or_else(|| Num::zero(0))
+                    mixed.lookup(&[&table], &x, signs)?.pop().unwrap_or_else(|| Num::zero(0))
                 };
                 Held::Output(bytes(out.shares().iter().copied()))
             }
             (OperationParty::Mixed(mixed), Op::B2a, _) => {
-                let out: Num = mixed.convert(GmwBit::of_words(inputs, job.bits))?;
+                let out = mixed.b2a(&GmwBit::of_words(inputs, job.bits))?;
                 Held::Output(bytes(out.shares().iter().copied()))
             }
             (OperationParty::Mixed(mixed), Op::A2b, _) => {
-                let out: Vec<GmwBit> = mixed.convert(Num::new(WipedVec::from(&***inputs)))?;
+                let out = mixed.a2b(&Num::new(WipedVec::from(&***inputs)))?;
                 Held::Output(bytes(GmwBit::to_words(&out).iter().copied()))
             }
             _ => return Err(self.party.session().misuse(INPUT, Misuse::CircuitUnfit)),
@@ -282,7 +282,7 @@ fn give(
         session.phase(phase);
         let mut share = WipedVec::zeros(slots);
         share.iter_mut().zip(inputs).for_each(|(share, x)| *share = *x);
-        all.push(keys.from_shares(session, sampler, holder, &share)?);
+        all.push(keys.a2e(session, sampler, holder, &share)?);
     }
     Ok(all)
 }
@@ -300,7 +300,7 @@ fn back(
     for (holder, x) in holders(session.parties(), all.len()).zip(all) {
         session.phase(phase);
         let x = x.map(|x| x.switch(ring, 0));
-        out.extend_from_slice(&keys.to_shares(session, sampler, holder, x.as_ref(), factor)?);
+        out.extend_from_slice(&keys.e2a(session, sampler, holder, x.as_ref(), factor)?);
     }
     out.truncate(count);
     Ok(bytes(out))

@@ -11,7 +11,7 @@ use crate::node::{self, Id, NOWHERE, Node};
 use crate::plain::Entries;
 use crate::program::Script;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Boolean, Convert, Lanes, Misuse, ProgramRun, Step, step};
+use divisi_core::{Abort, Boolean, Lanes, Misuse, ProgramRun, Step, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::open::OpeningRounds;
@@ -62,13 +62,13 @@ pub fn prepare(
     }
     let mut stocks: BTreeMap<usize, Signs> = BTreeMap::new();
     for (width, lanes) in wanted {
-        stocks.insert(width, mixed.signs(width, lanes)?);
+        stocks.insert(width, mixed.prep_lut(width, lanes)?);
     }
     for layer in &code.layers {
         let lanes = code.lanes(&layer.to_bits);
         if lanes > 0 {
             mixed.set_adder(node::adder(lanes));
-            triples += mixed.triples_to_bits(lanes);
+            triples += mixed.triples_of_a2b(lanes);
         }
         for id in &layer.run {
             if let Node::Run(circuit, _) = &code.nodes[*id].node {
@@ -292,9 +292,9 @@ impl Run<'_> {
         }
         let (products, bits) = match (multiply, to_bits) {
             ([], []) => return Ok(()),
-            ([], _) => (Num::zero(0), self.mixed.convert(z)?),
+            ([], _) => (Num::zero(0), self.mixed.a2b(&z)?),
             (_, []) => (self.mixed.multiply(&x, &y)?, Vec::new()),
-            _ => self.mixed.multiply_and_convert([&x, &y], &z)?,
+            _ => self.mixed.multiply_and_a2b([&x, &y], &z)?,
         };
         let mut from = 0;
         for id in to_bits {
@@ -313,18 +313,18 @@ impl Run<'_> {
         let code = self.code;
         let mut asked = Vec::with_capacity(to_number.len() + look_up.len());
         for id in to_number {
-            asked.push(Asked::Number(self.word(code.nodes[*id].node.args()[0])?.to_vec()));
+            asked.push(Asked::B2a(self.word(code.nodes[*id].node.args()[0])?.to_vec()));
         }
         for id in look_up {
             let signs = self.ahead.signs.pop_front().ok_or_else(unfit)?;
             asked.push(match &code.nodes[*id].node {
                 Node::LookUp { table, index } => {
                     let index = self.word(*index)?.to_vec();
-                    Asked::LookUp { tables: vec![table.as_slice()], index, signs }
+                    Asked::PubTabLookup { tables: vec![table.as_slice()], index, signs }
                 }
                 Node::LookUpPrivate { tables, index } => {
                     let index = self.word(*index)?.to_vec();
-                    Asked::LookUpPrivate { tables: vec![self.num(*tables)?.clone()], index, signs }
+                    Asked::PriTabLookup { tables: vec![self.num(*tables)?.clone()], index, signs }
                 }
                 _ => return Err(unfit()),
             });
@@ -373,7 +373,7 @@ impl Run<'_> {
             }
             all.push((garbled, inputs));
         }
-        let outputs = evaluate::together(self.mixed.gmw(), all)?;
+        let outputs = evaluate::evaluate(self.mixed.gmw(), all)?;
         ids.iter().zip(outputs).for_each(|(id, bits)| self.keep(*id, Held::Word(bits)));
         Ok(())
     }

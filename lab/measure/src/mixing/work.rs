@@ -7,13 +7,13 @@ use divisi_bgv::parameters::{BLOCK, FACTORS};
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_circuit::{Build, BuildBit, Gates, Program, plain};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Boolean, Convert, Counts, Misuse, PartyId, ProgramRun, Session, step};
+use divisi_core::{Abort, Boolean, Counts, Misuse, PartyId, ProgramRun, Session, step};
 use divisi_field::zp::Modulus;
-use divisi_mixed::bits::RandomBits;
-use divisi_mixed::encrypted::{a2e, e2a};
+use divisi_mixed::conv::{a2e, e2a};
+use divisi_mixed::dabit::RandomBits;
 use divisi_mixed::gmw::triples_for;
-use divisi_mixed::private::Masked;
-use divisi_mixed::vectors::{MaskedVectors, times_numbers};
+use divisi_mixed::prep_lut::prep_lut_polysize;
+use divisi_mixed::vectors::{prep_lut_vectors, times_numbers};
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
 
@@ -110,12 +110,12 @@ pub(super) fn bits(session: Session, agreed: &Agreed) -> Result<(Ended, Counts),
     let planes: Vec<u64> = (0..WIDTH).map(|j| value(1, j)).collect();
     let owner = first(mixed.session())?;
     let x = planes.iter().map(|plane| input(mixed.gmw(), owner, *plane)).collect::<Result<Vec<_>, _>>()?;
-    let number: Num = mixed.convert(x)?;
+    let number = mixed.b2a(&x)?;
     let mut learned = pairs(&num::open(mixed.session(), p, &number)?, &numbers_in(&planes));
     let table = numbers_of(p, 2, ENTRIES);
     let (x, index) = indices(mixed.session());
-    let signs = mixed.signs(INDEX, LOOKUPS)?;
-    for found in mixed.look_up(&[&table], &x, signs)? {
+    let signs = mixed.prep_lut(INDEX, LOOKUPS)?;
+    for found in mixed.lookup(&[&table], &x, signs)? {
         let expected: Vec<u64> = index.iter().map(|at| table[*at]).collect();
         learned.extend(pairs(&num::open(mixed.session(), p, &found)?, &expected));
     }
@@ -133,8 +133,8 @@ pub(super) fn numbers(session: Session, agreed: &Agreed) -> Result<(Ended, Count
     let expected: Vec<u64> = left.iter().zip(&right).map(|(x, y)| p.mul(*x, *y)).collect();
     let mut learned = pairs(&num::open(mixed.session(), p, &z)?, &expected);
 
-    mixed.prepare_to_bits(LANES)?;
-    let bits: Vec<GmwBit> = mixed.convert(x)?;
+    mixed.prepare_a2b(LANES)?;
+    let bits = mixed.a2b(&x)?;
     let all: Vec<PartyId> = PartyId::all(mixed.session().parties()).collect();
     let opened = mixed.gmw().output(&all, &bits)?.unwrap_or_default();
     let number = |lane: usize| opened.iter().rev().fold(0, |number, bit| number << 1 | bit.lane(lane));
@@ -143,8 +143,8 @@ pub(super) fn numbers(session: Session, agreed: &Agreed) -> Result<(Ended, Count
     let entries = numbers_of(p, 3, ENTRIES * LOOKUPS);
     let tables = shared(mixed.session(), p, 3, &entries);
     let (x, index) = indices(mixed.session());
-    let signs = mixed.signs(INDEX, LOOKUPS)?;
-    let found = mixed.look_up_private(&tables, &x, signs)?;
+    let signs = mixed.prep_lut(INDEX, LOOKUPS)?;
+    let found = mixed.lookup_private(&tables, &x, signs)?;
     let receiver = first(mixed.session())?;
     if let Some(found) = num::open_to(mixed.session(), p, &[receiver], &found)? {
         let expected: Vec<u64> =
@@ -167,9 +167,9 @@ pub(super) fn tables(mut session: Session, agreed: &Agreed) -> Result<(Ended, Co
     let mut sampler = Sampler::new(&session);
     let entries = numbers_of(p, 1, ENTRIES * LOOKUPS);
     let tables = shared(&session, p, 1, &entries);
-    let masked = Masked::new(&mut session, &keys, &mut sampler, INDEX, &tables)?;
+    let masked = prep_lut_polysize(&mut session, &keys, &mut sampler, INDEX, &[tables])?;
     let (x, index) = indices(&session);
-    let found = masked.look_up(&mut session, &x)?;
+    let found = masked.lookup(&mut session, &x)?;
     let expected: Vec<u64> =
         index.iter().enumerate().map(|(lane, at)| entries[lane * ENTRIES + at]).collect();
     let learned = pairs(&num::open(&mut session, p, &found)?, &expected);
@@ -185,11 +185,11 @@ pub(super) fn shares(mut session: Session, agreed: &Agreed) -> Result<(Ended, Co
     let (top, holder) = (ring.parameters().top(), first(&session)?);
     let slots = numbers_of(p, 1, ring.dimension());
     let share = shares_of(&session, p, 1, &slots);
-    let x = keys.from_shares(&mut session, &mut sampler, holder, &share)?;
+    let x = keys.a2e(&mut session, &mut sampler, holder, &share)?;
     let (x, factor) = (x.map(|x| x.switch(ring, 0)), Ciphertext::factor_after(ring, 1, top, 0));
     let x = keys.refresh(&mut session, &mut sampler, holder, x.as_ref(), factor, top)?;
     let x = x.map(|x| x.switch(ring, 0));
-    let found = keys.to_shares(&mut session, &mut sampler, holder, x.as_ref(), factor)?;
+    let found = keys.e2a(&mut session, &mut sampler, holder, x.as_ref(), factor)?;
     Ok((Ended { shares: pairs(&found, &slots), ..Ended::default() }, session.meter().read()))
 }
 
@@ -239,11 +239,11 @@ pub(super) fn vectors(mut session: Session, agreed: &Agreed) -> Result<(Ended, C
     let own = [0, 1].map(|j: usize| shares_of(&session, p, j as u64 + 1, &entries[j]));
     let table = |i: usize| [0, 1].map(|j: usize| Num::new(WipedVec::from(&own[j][i..i + 1])));
     let tables: Vec<[Num; 2]> = (0..LANES).map(table).collect();
-    let masked = MaskedVectors::new(&mut session, &keys, &mut sampler, &tables)?;
+    let masked = prep_lut_vectors(&mut session, &keys, &mut sampler, &tables)?;
     let of = |party: usize| value(100 + party as u64, 0);
     let mut word = of(session.me().index());
     hide(std::slice::from_mut(&mut word));
-    let found = masked.look_up(&mut session, &GmwBit::new(LANES, &[word]))?;
+    let found = masked.lookup(&mut session, &GmwBit::new(LANES, &[word]))?;
     let found = num::open(&mut session, p, &Num::join(&found.iter().collect::<Vec<_>>()))?;
     let index = (0..session.parties()).fold(0, |index, party| index ^ of(party));
     let expected: Vec<u64> = (0..LANES).map(|i| entries[(index >> i & 1) as usize][i]).collect();

@@ -18,7 +18,7 @@ pub fn second_component_of_products(without: Option<Check>) -> bool {
     let seen = harness.recording(party(0));
     let ends = act(harness, &ring, |session, keys, sampler| {
         let share = WipedVec::from(&*elements(session.me().index() as u64, P16, 1024));
-        let x = keys.from_shares_to_all(session, sampler, party(0), &[share])?;
+        let x = keys.a2e_to_all(session, sampler, party(0), &[share])?;
         let factors = [vec![WipedVec::from(&guesses[1..])]];
         keys.times_shares(session, sampler, party(0), &x, &factors)?;
         Ok(x)
@@ -42,7 +42,7 @@ pub fn second_component_of_exchanges(without: Option<Check>) -> bool {
     let ring = small_of(Operation::VectorTables, Form::LeanRing, 2, P16);
     let ends = act(harness(&ring, without), &ring, |session, keys, sampler| {
         let share = elements(session.me().index() as u64, P16, 1024);
-        let x = keys.from_shares(session, sampler, party(0), &share)?;
+        let x = keys.a2e(session, sampler, party(0), &share)?;
         if let Some(x) = x {
             wire::send(session, &ring, PASS, party(1), &x.components())?;
             let y = Ciphertext::receive(session, &ring, PASS, party(1), 0, 1)?;
@@ -79,7 +79,7 @@ fn noise_of(multiple: i64, count: u64, without: Option<Check>) -> f64 {
         let mut squares = 0.0;
         for number in 0..count {
             let share = elements(number * 2 + session.me().index() as u64, p, 1024);
-            let Some(mut x) = keys.from_shares(session, sampler, party(0), &share)? else {
+            let Some(mut x) = keys.a2e(session, sampler, party(0), &share)? else {
                 let mut c1 = ring.zero(limbs, false);
                 wire::receive(session, &ring, PASS, party(0), &mut [&mut c1])?;
                 let h = keys.partial_decryption(session, sampler, c1)?;

@@ -94,7 +94,7 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
     let ends = act(harness, &ring, |session, keys, sampler| {
         let x = Keys::forge(0, 1, ring.zero(limbs, false), constant.clone());
         let x = Some(&x).filter(|_| session.me() == party(0));
-        keys.to_shares(session, sampler, party(0), x, 1)?;
+        keys.e2a(session, sampler, party(0), x, 1)?;
         Ok(keys.reveal())
     });
     let key = ends.into_iter().nth(1).unwrap().unwrap();
@@ -171,7 +171,7 @@ fn one_decryption_more(without: Option<Check>) -> bool {
         for _ in 0..4 {
             let x = keys.encrypt(&mut sampler, top, None).switch(&ring, 0);
             let x = Some(&x).filter(|_| session.me() == party(0));
-            keys.to_shares(&mut session, &mut sampler, party(0), x, factor)?;
+            keys.e2a(&mut session, &mut sampler, party(0), x, factor)?;
         }
         Ok(())
     });
@@ -186,7 +186,7 @@ fn difference_of_messages(without: Option<Check>) -> bool {
     let recording = harness.recording(party(0));
     let given = [1, 2].map(|seed| elements(seed, ring.parameters().plain(), 1024));
     honest(act(harness, &ring, |session, keys, sampler| {
-        given.iter().try_for_each(|share| keys.from_shares(session, sampler, party(0), share).map(drop))
+        given.iter().try_for_each(|share| keys.a2e(session, sampler, party(0), share).map(drop))
     }));
     let read = |body: &Vec<u8>| {
         let mut b = ring.zero(ring.parameters().chain().len(), false);

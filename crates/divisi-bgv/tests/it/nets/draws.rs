@@ -17,14 +17,14 @@ fn triples(mut session: Session) -> Result<Vec<u8>, Abort> {
     let mut told = Vec::new();
     for call in 0..2 {
         let holder = party(call);
-        let x = keys.from_shares(&mut session, &mut sampler, holder, &elements(me, p, n))?;
-        let y = keys.from_shares(&mut session, &mut sampler, holder, &elements(me + 50, p, n))?;
+        let x = keys.a2e(&mut session, &mut sampler, holder, &elements(me, p, n))?;
+        let y = keys.a2e(&mut session, &mut sampler, holder, &elements(me + 50, p, n))?;
         let z = match (x, y) {
             (Some(x), Some(y)) => Some(x.times(&keys, &session, PASS, &y)?.switch(&ring, 0)),
             _ => None,
         };
         let factor = Ciphertext::factor_after(&ring, 1, ring.parameters().top(), 0);
-        let shares = keys.to_shares(&mut session, &mut sampler, holder, z.as_ref(), factor)?;
+        let shares = keys.e2a(&mut session, &mut sampler, holder, z.as_ref(), factor)?;
         told.extend(shares.iter().flat_map(|x| x.to_le_bytes()));
     }
     Ok(told)

@@ -45,14 +45,14 @@ fn triples(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abor
     for holder in [party(1), party(3)] {
         let me = session.me().index() as u64 + seed;
         let [a, b] = [elements(me, p, n), elements(me + 50, p, n)];
-        let x = keys.from_shares(&mut session, &mut sampler, holder, &a)?;
-        let y = keys.from_shares(&mut session, &mut sampler, holder, &b)?;
+        let x = keys.a2e(&mut session, &mut sampler, holder, &a)?;
+        let y = keys.a2e(&mut session, &mut sampler, holder, &b)?;
         let z = match (x, y) {
             (Some(x), Some(y)) => Some(x.times(&keys, &session, PASS, &y)?.switch(ring, 0)),
             _ => None,
         };
         let factor = Ciphertext::factor_after(ring, 1, ring.parameters().top(), 0);
-        keys.to_shares(&mut session, &mut sampler, holder, z.as_ref(), factor)?;
+        keys.e2a(&mut session, &mut sampler, holder, z.as_ref(), factor)?;
     }
     Ok(())
 }
@@ -65,7 +65,7 @@ fn vectors(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abor
     let me = session.me().index() as u64 + seed;
     for (adder, holder, products) in [(party(1), party(3), 2), (party(2), party(2), 1)] {
         let shares = [0, 9].map(|more| WipedVec::from(&*elements(me + more, p, n)));
-        let x = keys.from_shares_to_all(&mut session, &mut sampler, adder, &shares[..products])?;
+        let x = keys.a2e_to_all(&mut session, &mut sampler, adder, &shares[..products])?;
         let factors = [1, 2].map(|more| vec![WipedVec::from(&*elements(me + more, p, 1))]);
         keys.times_shares(&mut session, &mut sampler, holder, &x, &factors[..products])?;
     }
@@ -84,7 +84,7 @@ fn refreshes(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Ab
         let x = keys.encrypt(&mut sampler, top, Some(&encoded)).switch(ring, 0);
         let held = Some(&x).filter(|_| session.me() == holder);
         keys.refresh(&mut session, &mut sampler, holder, held, factor, 1 + place % top)?;
-        keys.to_shares(&mut session, &mut sampler, holder, held, factor)?;
+        keys.e2a(&mut session, &mut sampler, holder, held, factor)?;
     }
     Ok(())
 }

@@ -16,14 +16,14 @@ fn play(mut session: Session, run: WorldRun, ring: &Arc<Ring>) -> Result<Vec<u8>
     let seed = if session.me() == party(1) { 10 + run.world as u64 } else { 2 };
     let holder = party(2);
     let [a, b] = [elements(seed, p, n), elements(seed + 50, p, n)];
-    let x = keys.from_shares(&mut session, &mut sampler, holder, &a)?;
-    let y = keys.from_shares(&mut session, &mut sampler, holder, &b)?;
+    let x = keys.a2e(&mut session, &mut sampler, holder, &a)?;
+    let y = keys.a2e(&mut session, &mut sampler, holder, &b)?;
     let z = match (x, y) {
         (Some(x), Some(y)) => Some(x.times(&keys, &session, PASS, &y)?.switch(ring, 0)),
         _ => None,
     };
     let factor = Ciphertext::factor_after(ring, 1, ring.parameters().top(), 0);
-    keys.to_shares(&mut session, &mut sampler, holder, z.as_ref(), factor)?;
+    keys.e2a(&mut session, &mut sampler, holder, z.as_ref(), factor)?;
     Ok(Vec::new())
 }
 

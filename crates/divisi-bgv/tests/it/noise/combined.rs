@@ -27,7 +27,7 @@ fn combinations(ring: &Arc<Ring>, different: usize) {
         let mut all = Vec::new();
         for i in 0..different as u64 {
             let share = elements(i * 100 + session.me().index() as u64, p.plain(), n);
-            all.extend(keys.from_shares(session, sampler, party(0), &share)?);
+            all.extend(keys.a2e(session, sampler, party(0), &share)?);
         }
         let Some(first) = all.first() else { return Ok(Vec::new()) };
         let mut same = first.clone();
@@ -71,7 +71,7 @@ fn products(ring: &Arc<Ring>, batches: u64) {
         let mut all = Vec::new();
         for batch in 0..batches {
             let share = WipedVec::from(&*elements(batch * 1000 + me, p.plain(), n));
-            let x = keys.from_shares_to_all(session, sampler, party(0), &[share])?.remove(0);
+            let x = keys.a2e_to_all(session, sampler, party(0), &[share])?.remove(0);
             let factors = sampler.elements(ring.plain(), blocks);
             let whole = keys.product_before_its_switch(session, sampler, &x, &factors)?;
             let below = keys.product_with_shares(sampler, &x, &factors);
@@ -118,7 +118,7 @@ fn exchanged(ring: &Arc<Ring>) {
     let (key, made) = play(ring, |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
         // one party makes the steps of all
         let share = elements(session.me().index() as u64, p.plain(), n);
-        let Some(mut x) = keys.from_shares(session, sampler, party(0), &share)? else {
+        let Some(mut x) = keys.a2e(session, sampler, party(0), &share)? else {
             return Ok(Vec::new());
         };
         for r in bits(5, p.parties()) {

@@ -52,7 +52,7 @@ fn at_the_bound(form: Form, n: usize, plain: u64) {
     let ends = all(&ring, |session, keys, sampler| {
         let mut expected = encode::signs(&ring, &bits(1, 1024));
         if session.me() != party(0) {
-            return Ok((keys.to_shares(session, sampler, party(0), None, factor)?, expected));
+            return Ok((keys.e2a(session, sampler, party(0), None, factor)?, expected));
         }
         // one party makes the steps of all
         let plain = encode::coefficients(&ring, &expected);
@@ -69,7 +69,7 @@ fn at_the_bound(form: Form, n: usize, plain: u64) {
             };
         }
         x = worst(&ring, session, x)?;
-        Ok((keys.to_shares(session, sampler, party(0), Some(&x), factor)?, expected))
+        Ok((keys.e2a(session, sampler, party(0), Some(&x), factor)?, expected))
     });
     let shares = open(p.plain(), ends.iter().map(|(share, _)| &share[..]));
     assert_eq!(shares, ends[0].1.to_vec(), "{} {n}", form.name());
@@ -101,7 +101,7 @@ fn encryptions_and_keys_keep_their_bounds() {
             product.times_random_plain(keys.ring(), &plain);
             let share = elements(session.me().index() as u64, keys.ring().parameters().plain(), n);
             let mut all = vec![fresh, product];
-            all.extend(keys.from_shares(session, sampler, party(0), &share)?);
+            all.extend(keys.a2e(session, sampler, party(0), &share)?);
             Ok(all)
         });
         let most = |i: usize| {

@@ -43,7 +43,7 @@ fn given(
     let p = ring.parameters();
     let share = elements(seed + me as u64, p.plain(), ring.dimension());
     if p.form() != Form::Paper {
-        return keys.from_shares(session, sampler, party(holder), &share);
+        return keys.a2e(session, sampler, party(holder), &share);
     }
     let mut x = keys.encrypt(sampler, p.top(), Some(&encode::coefficients(ring, &share)));
     if me != holder {

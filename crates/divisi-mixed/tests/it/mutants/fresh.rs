@@ -5,7 +5,7 @@ use super::{act, bytes, opened};
 use crate::common::{agreed, plain, product, small};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::testing::{Harness, MessageDirection, failed_check, links, party};
-use divisi_core::{Abort, Boolean, Convert, Lanes, PartyId, ProgramRun, Step};
+use divisi_core::{Abort, Boolean, Lanes, PartyId, ProgramRun, Step};
 use divisi_field::zp::P32;
 use divisi_mixed::checks;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
@@ -40,7 +40,7 @@ fn masks_of_numbers_serve_once() {
     let (_, seen) = act(2, None, |mixed| {
         mixed.prepare_masks(128)?;
         for _ in 0..2 {
-            let _: Vec<GmwBit> = mixed.convert(Num::zero(64))?;
+            mixed.a2b(&Num::zero(64))?;
         }
         Ok(())
     });
@@ -125,8 +125,8 @@ fn indices_are_hidden_whole() {
     let table: Vec<u64> = (0..16).collect();
     let (_, seen) = act(2, None, |mixed| {
         for _ in 0..2 {
-            let signs = mixed.signs(4, 64)?;
-            mixed.look_up(&[&table], &[0; 4].map(|_| GmwBit::zero(64)), signs)?;
+            let signs = mixed.prep_lut(4, 64)?;
+            mixed.lookup(&[&table], &[0; 4].map(|_| GmwBit::zero(64)), signs)?;
         }
         Ok(())
     });
@@ -205,7 +205,7 @@ fn masks_of_p_or_more_serve_nobody() {
     for tries in [0, 1, 2] {
         let (ends, opened) = rejected(candidates, tries, |mixed| {
             mixed.prepare_masks(lanes)?;
-            let bits: Vec<GmwBit> = mixed.convert(Num::zero(lanes))?;
+            let bits = mixed.a2b(&Num::zero(lanes))?;
             mixed.gmw().output(&[party(1), party(2)], &bits)
         });
         for end in ends {

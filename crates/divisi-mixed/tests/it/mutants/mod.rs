@@ -7,7 +7,7 @@ mod tables;
 use crate::common::{agreed, honest, plain, product, small};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::testing::{Harness, MessageDirection, Recording, party};
-use divisi_core::{Abort, Boolean, Check, Convert, PartyId, ProgramRun};
+use divisi_core::{Abort, Boolean, Check, PartyId, ProgramRun};
 use divisi_field::zp::P32;
 use divisi_mixed::checks;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
@@ -41,7 +41,7 @@ fn opened(seen: &Recording, peer: PartyId, step: &'static str, len: usize) -> Ve
 fn chi_square_of_u(without: Option<Check>) -> bool {
     let count = 1200;
     let (_, seen) = act(2, without, |mixed| {
-        let _: Vec<GmwBit> = mixed.convert(Num::zero(count))?;
+        mixed.a2b(&Num::zero(count))?;
         Ok(())
     });
     let body = opened(&seen, party(1), "divisi_mixed::num/open.tell", 4 * count).pop().unwrap();
@@ -78,7 +78,7 @@ fn difference_of_conversions(without: Option<Check>) -> bool {
         for secret in &secrets {
             let mine = mixed.session().me() == party(1);
             let bit = mixed.gmw().input(party(1), 256, Some(secret).filter(|_| mine))?;
-            let _: Num = mixed.convert(vec![bit])?;
+            mixed.b2a(&[bit])?;
         }
         Ok(())
     });

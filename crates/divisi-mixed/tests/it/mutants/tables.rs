@@ -6,8 +6,8 @@ use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Keys, Sampler};
 use divisi_core::Check;
 use divisi_core::testing::{Harness, party};
-use divisi_mixed::private::Masked;
-use divisi_mixed::vectors::MaskedVectors;
+use divisi_mixed::prep_lut::prep_lut_polysize;
+use divisi_mixed::vectors::prep_lut_vectors;
 use divisi_mixed::{GmwBit, Num};
 
 const TABLES: usize = 64;
@@ -24,10 +24,10 @@ pub fn difference_of_indices(without: Option<Check>) -> bool {
         let keys = Keys::generate(&mut session, &ring)?;
         let mut sampler = Sampler::new(&session);
         let zeros = Num::zero(TABLES << WIDTH);
-        let tables = Masked::new(&mut session, &keys, &mut sampler, WIDTH, &zeros)?;
+        let tables = prep_lut_polysize(&mut session, &keys, &mut sampler, WIDTH, &[zeros])?;
         let own = u64::from(session.me() == party(1));
         let bit = |j: usize| GmwBit::of((0..TABLES).map(move |table| own * (index(table) >> j & 1) as u64));
-        tables.look_up(&mut session, &(0..WIDTH).map(bit).collect::<Vec<GmwBit>>()).map(drop)
+        tables.lookup(&mut session, &(0..WIDTH).map(bit).collect::<Vec<GmwBit>>()).map(drop)
     });
     assert!(ends.iter().all(Result::is_ok));
     let told = opened(&seen, party(1), "divisi_mixed::open/open.tell", TABLES * WIDTH / 8).remove(0);
@@ -45,10 +45,10 @@ pub fn difference_of_indices_of_vectors(without: Option<Check>) -> bool {
         let keys = Keys::generate(&mut session, &ring)?;
         let mut sampler = Sampler::new(&session);
         let zeros = vec![[Num::zero(1), Num::zero(1)]; TABLES];
-        let tables = MaskedVectors::new(&mut session, &keys, &mut sampler, &zeros)?;
+        let tables = prep_lut_vectors(&mut session, &keys, &mut sampler, &zeros)?;
         let own = u64::from(session.me() == party(1));
         let x = GmwBit::of((0..TABLES).map(move |table| own * index(table) as u64));
-        tables.look_up(&mut session, &x).map(drop)
+        tables.lookup(&mut session, &x).map(drop)
     });
     assert!(ends.iter().all(Result::is_ok));
     let told = opened(&seen, party(1), "divisi_mixed::open/open.tell", TABLES / 8).remove(0);

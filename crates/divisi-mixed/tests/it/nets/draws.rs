@@ -4,7 +4,7 @@ use crate::common::{agreed, plain, product, share, small};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Convert, PartyId, ProgramRun, Session};
+use divisi_core::{Abort, PartyId, ProgramRun, Session};
 use divisi_field::zp::P32;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num, purposes};
 use divisi_ot::SetupConfig;
@@ -45,7 +45,7 @@ fn numbers(session: Session) -> Result<Vec<u8>, Abort> {
     let mut told = Vec::new();
     for _ in 0..2 {
         let y = mixed.multiply(&x, &x)?;
-        let bits: Vec<GmwBit> = mixed.convert(y.clone())?;
+        let bits = mixed.a2b(&y)?;
         told.extend(bits.iter().flat_map(|bit| bit.words().to_vec()).flat_map(u64::to_le_bytes));
         let opened = num::open(mixed.session(), plain(), &y)?;
         told.extend(opened.iter().flat_map(|x| x.to_le_bytes()));

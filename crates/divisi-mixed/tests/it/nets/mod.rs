@@ -11,13 +11,12 @@ use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, Session};
+use divisi_core::{Abort, Boolean, PartyId, ProgramRun, Session};
 use divisi_field::zp::{P32, P62};
-use divisi_mixed::cot::numbers_of_bits;
-use divisi_mixed::encrypted::{a2e, e2a};
-use divisi_mixed::private::Masked;
-use divisi_mixed::vectors::{MaskedVectors, times_numbers};
-use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
+use divisi_mixed::conv::{a2e, e2a};
+use divisi_mixed::prep_lut::prep_lut_polysize;
+use divisi_mixed::vectors::{prep_lut_vectors, times_numbers};
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, cot, num};
 use divisi_ot::{Setup, SetupConfig};
 use std::sync::Arc;
 
@@ -116,7 +115,7 @@ fn products(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<
     let me = session.me().index();
     for vectors in [2, 1] {
         let bits = (0..4 * vectors).map(|i| share(PARTIES, me, i, (i as u64 + seed) & 1, 2));
-        let numbers = numbers_of_bits(&mut session, &mut setup, ring.plain(), &GmwBit::of(bits))?;
+        let numbers = cot::b2a(&mut session, &mut setup, ring.plain(), &GmwBit::of(bits))?;
         let vector = |v: usize, out: &mut [u64]| {
             out.iter_mut().enumerate().for_each(|(i, out)| *out = (v + i + me) as u64);
         };
@@ -137,9 +136,9 @@ fn tables(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<Ri
                 (0..length).map(|i| share(PARTIES, me, 2 * i + v, (i + v) as u64 + seed, P32)).collect();
             Num::new(WipedVec::from(&*shares))
         };
-        let masked = MaskedVectors::new(&mut session, &keys, &mut sampler, &[[entry(0), entry(1)]])?;
+        let masked = prep_lut_vectors(&mut session, &keys, &mut sampler, &[[entry(0), entry(1)]])?;
         let x = GmwBit::of([share(PARTIES, me, call, call as u64 & 1, 2)].into_iter());
-        let found = masked.look_up(&mut session, &x)?;
+        let found = masked.lookup(&mut session, &x)?;
         let opened = num::open(&mut session, ring.plain(), &Num::join(&found.iter().collect::<Vec<_>>()))?;
         out.put("entries", opened.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
     }
@@ -166,15 +165,15 @@ fn whole(
         let program = product();
         let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
         mixed.gmw().run(&mut jobs)?;
-        let number: Num = mixed.convert(vec![bit.clone(), jobs[0].wires[0].clone()])?;
-        let signs = mixed.signs(1, lanes)?;
-        let looked = mixed.look_up(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
+        let number = mixed.b2a(&[bit.clone(), jobs[0].wires[0].clone()])?;
+        let signs = mixed.prep_lut(1, lanes)?;
+        let looked = mixed.lookup(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
         let product = mixed.multiply(&number, &looked[0])?;
         let own: Vec<u64> = (0..2 * lanes).map(|i| share(PARTIES, me.index(), i, i as u64 + 9, p)).collect();
-        let signs = mixed.signs_ahead(1, lanes)?;
+        let signs = mixed.prep_lut_ahead(1, lanes)?;
         let tables = Num::new(WipedVec::from(&*own));
-        let found = mixed.look_up_private(&tables, std::slice::from_ref(&bit), signs)?;
-        let bits: Vec<GmwBit> = mixed.convert(product)?;
+        let found = mixed.lookup_private(&tables, std::slice::from_ref(&bit), signs)?;
+        let bits = mixed.a2b(&product)?;
         let opened = num::open(mixed.session(), plain, &number)?;
         out.put("opened", opened.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
         num::open_to(mixed.session(), plain, &all[1..], &found)?;
@@ -193,9 +192,9 @@ fn private(mut session: Session, _: u64, out: &mut ShapeOutcome, ring: &Arc<Ring
         let own: Vec<u64> =
             (0..entries * count).map(|i| share(PARTIES, me, i, i as u64 * 7 % P32, P32)).collect();
         let own = Num::new(WipedVec::from(&*own));
-        let tables = Masked::new(&mut session, &keys, &mut sampler, width, &own)?;
+        let tables = prep_lut_polysize(&mut session, &keys, &mut sampler, width, &[own])?;
         let bit = |j: usize| GmwBit::of((0..count).map(|i| share(PARTIES, me, i, (i >> j & 1) as u64, 2)));
-        let looked = tables.look_up(&mut session, &(0..width).map(bit).collect::<Vec<_>>())?;
+        let looked = tables.lookup(&mut session, &(0..width).map(bit).collect::<Vec<_>>())?;
         let opened = num::open(&mut session, plain, &looked)?;
         out.put("entries", opened.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
     }
@@ -204,9 +203,9 @@ fn private(mut session: Session, _: u64, out: &mut ShapeOutcome, ring: &Arc<Ring
 
 /// Steps with which nothing is sent.
 const SILENT: &[(&str, &str)] = &[
-    ("divisi_mixed::encrypted/encrypted.a2e", "names what an A2E refuses, which is local"),
+    ("divisi_mixed::conv/a2e", "names what an A2E refuses, which is local"),
     ("divisi_mixed::encrypted/encrypted.combine", "names what combinations refuse, which are made locally"),
-    ("divisi_mixed::encrypted/encrypted.e2a", "names what an E2A refuses, which is local"),
+    ("divisi_mixed::conv/e2a", "names what an E2A refuses, which is local"),
     ("divisi_mixed::arithmetic/triple", "names what a product of ciphertexts refuses, which is local"),
     ("divisi_mixed::private/mask", "names what masked tables refuse, which are made locally"),
 ];

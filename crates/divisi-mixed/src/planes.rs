@@ -1,11 +1,9 @@
-//! Conversion of bits to numbers: GYKW, Figures 8 and 9, for public tables of size 2.
+//! Bits of numbers, place by place, and their weighted sums: the steps of GYKW's Figures 8 and 9 for the
+//! table T = (0, 1), which need no messages.
 //!
-//! Adversary: semi-honest, all parties but one. The opened u = x xor r is uniform, because r is uniform and
-//! used once \[G7\]. Cost online: one opening (section 3.1), in which each party sends one bit for each item
-//! to one party, and this party sends a bit back; two rounds. With T'\[j\] = T\[r xor j\] and a public u:
-//! T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]). So shares of r serve any public table. B2A is the
-//! sum of 2^j T\[x_j\] with T = (0, 1). Any table of size 2 is linear in x, so that its lookup is B2A of one
-//! bit.
+//! With T'\[j\] = T\[r xor j\] and a public u: T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]). So shares
+//! of r serve any public table of two entries. B2A ([`Mixed::b2a`](crate::Mixed::b2a)) is the sum of 2^j
+//! T\[x_j\] with T = (0, 1).
 
 use crate::bit::{Dense, GmwBit};
 use crate::random::{NARROW, Numbers, RandomBits, Residue};
@@ -39,9 +37,9 @@ pub(crate) fn mask_planes(
     Ok((u, numbers))
 }
 
-/// Figure 9, steps 2 and 3, for the opened u: x = sum of 2^j t_j, where t_j is 1 - r_j if u_j is one, and r_j
-/// otherwise.
-pub(crate) fn of_planes(
+/// Figure 9, step 2 from the opening on (Figure 8, step 3), and step 3, in one pass: x = sum of 2^j t_j for
+/// the opened u, where t_j is T'\[u_j\]: 1 - r_j if u_j is one, and r_j otherwise.
+pub(crate) fn number_of_planes(
     session: &Session,
     plain: Modulus,
     lanes: usize,
