@@ -141,7 +141,8 @@ impl Script {
             Action::Slice(from) => x.shifted(-i32::try_from(*from).unwrap_or(i32::MAX)),
             Action::Widen => x,
             Action::And => Interval::exactly(0).with(x.smaller(y)),
-            Action::Not => Interval::exactly(whole.high()).minus(x),
+            // of wider words the largest number is not known here
+            Action::Not if whole.high() < i128::MAX => Interval::exactly(whole.high()).minus(x),
             Action::Popcount => Interval::of(&[0, args.first().map_or(0, width) as i64]),
             Action::Concat => {
                 let (mut all, mut at) = (Interval::exactly(0), 0);

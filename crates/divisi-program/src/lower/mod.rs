@@ -299,6 +299,8 @@ impl Lower<'_> {
             }
             Action::Num => {
                 let word = self.values[statement.args[0]]?;
+                // its number is below p/2, so bits beyond those of p are zeros, and B2A takes no more
+                let word = self.slice(word, 0..self.width(word).min(program.numbers.width()));
                 let id = self.number(Node::ToNumber(word), lanes);
                 self.remember(id, word);
                 id

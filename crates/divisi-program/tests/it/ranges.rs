@@ -215,6 +215,7 @@ fn intervals_are_as_narrow_as_statements_show() {
     is("input b 1 bits 9 in 4..20\nc = mul b 30\nd = slice c 0 9\nz = num d", 0, 511);
     is("input b 1 bits 9 in 4..20\nc = sub b 5\nz = num c", 0, 511);
     is("input b 1 bits 9 in 4..20\nc = not b\nz = num c", 491, 507);
+    is("input b 1 bits 300 in 4..20\nc = not b\nd = slice c 110 20\nz = num d", 0, (1 << 20) - 1);
     is("input b 1 bits 300\nc = popcount b\nz = num c", 0, 300);
     is("input b 1 bits 300\nc = slice b 120 9\nz = num c", 0, 511);
     is("input b 1 bits 300\ninput d 1 bits 2\nc = concat d b\ne = slice c 124 9\nz = num e", 0, 511);

@@ -4,7 +4,7 @@
 use crate::parties::{compare, shown, try_run};
 use divisi_core::{Abort, Misuse};
 use divisi_program::plain::{Entries, evaluate};
-use divisi_program::{Script, lower, text};
+use divisi_program::{Script, Shape, ValueKind, lower, text};
 use divisi_symmetric::gates::Adder;
 use std::sync::Arc;
 
@@ -151,6 +151,81 @@ fn bytes_of_circuits_are_in_the_order_of_digits() {
     let inputs = [words(128, &[key]), words(8, &[0]), words(120, &[0x11_2233_4455_6677_8899_aabb_ccdd_eeff])];
     // 69c4e0d86a7b0430d8cdb78070b4c55a
     assert!(outputs(body, &inputs) == [words(8, &[0x69]), words(8, &[0x5a])]);
+}
+
+/// Words that are wider than a number become numbers if their ranges say that they are small enough.
+#[test]
+fn wide_words_of_small_numbers_become_numbers() {
+    for head in ["", "numbers 61\n"] {
+        let body = format!(
+            "{head}input x 1 bits 64 2 in 0..1610612736\ninput y 2 bits 200 2\nassume y in 5..1000000\n\
+             n = num x\nm = num y\nl = lt m 77\noutput n 1\noutput m 1,2\noutput l 2\n"
+        );
+        let inputs = [words(64, &[1_610_612_736, 3]), words(200, &[5, 1_000_000])];
+        let found = outputs(&body, &inputs);
+        let numbers = [[1_610_612_736, 3], [5, 1_000_000]].map(|numbers| Entries::Num(numbers.to_vec()));
+        assert!(found == [&numbers[..], &[words(1, &[1, 0])]].concat(), "{head}");
+    }
+}
+
+/// Whatever is done to words of any width, each result is in the range that the program derives for it; an
+/// interval that ends at the largest number of 128 bits stands for all larger ones, too.
+#[test]
+fn words_are_within_their_ranges() {
+    let mut state = 7_u64;
+    let mut below = |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound
+    };
+    for _ in 0..40 {
+        let mut script = Script::new();
+        let (mut all, mut inputs) = (Vec::new(), Vec::new());
+        for (i, width) in [4, 64, 126, 127, 128, 200].into_iter().enumerate() {
+            let low = below(9) as i64;
+            let high = low + below(7) as i64;
+            let bits = ValueKind::Bits(width);
+            all.push(script.input_in(&format!("x{i}"), 1, bits, Shape::one(), [low, high]).unwrap());
+            inputs.push(words(width, &[[low, high][below(2)] as u128]));
+        }
+        for _ in 0..60 {
+            let (x, y) = (all[below(all.len())].clone(), all[below(all.len())].clone());
+            let ValueKind::Bits(width) = x.kind() else { continue };
+            let far = below(2 * width + 1) as i64 - width as i64;
+            let made = match below(12) {
+                0 => script.add(&x, &y),
+                1 => script.sub(&x, &y),
+                2 if width <= 200 => script.mul(&x, &y),
+                3 => script.and(&x, &y),
+                4 => script.or(&x, &y),
+                5 => script.xor(&x, &y),
+                6 | 7 => script.not(&x),
+                8 => script.shift(&x, far),
+                9 => script.concat(&[&x, &y, &x]),
+                10 => script.popcount(&x),
+                11 => script.lt(&x, &y).and_then(|less| script.select(&less, &x, &y)),
+                _ => script.widen(&x, width + 130),
+            };
+            // words of two widths do not fit
+            let Ok(made) = made else { continue };
+            let ValueKind::Bits(width) = made.kind() else { continue };
+            let from = below(width);
+            all.extend(script.slice(&made, from, (width - from).min(1 + below(140))));
+            all.push(made);
+        }
+        for (i, value) in all.iter().enumerate() {
+            script.output(&format!("z{i}"), value, &[1]).unwrap();
+        }
+        for (value, entries) in all.iter().zip(evaluate(&script, &inputs).unwrap()) {
+            let range = script.range(value);
+            let Entries::Bits(found) = &entries else { panic!("no bits") };
+            for word in found {
+                let high = word.iter().rposition(|bit| *bit).map_or(0, |at| at + 1);
+                let low = word.iter().take(127).rev().fold(0, |n, bit| n << 1 | i128::from(*bit));
+                let is = if high > 127 { i128::MAX } else { low };
+                assert!(range.contains(is), "{} bits: {is} is not in {range}", word.len());
+            }
+        }
+    }
 }
 
 /// A run shares no value that is beyond its range, whoever calls it.
