@@ -81,3 +81,31 @@ impl Echoed {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::PublicParameters;
+    use crate::testing::{each_byte_counts, party, run};
+
+    /// Whatever each party told counts, from its first byte to its last, however long it is.
+    #[test]
+    fn all_that_was_told_is_echoed() {
+        let ends = run(2, &PublicParameters::new("echoes"), |mut session| {
+            let Echo { hasher, step, .. } = Echo::new(&mut session, divisi_net::step!("echo"));
+            let of = |told: &[(PartyId, &[u8])]| {
+                let mut echo = Echo { hasher: hasher.clone(), step, absorbed: 0 };
+                told.iter().for_each(|(party, told)| echo.absorb(*party, told));
+                *echo.hasher.finalize().as_bytes()
+            };
+            let [one, other] = [1, 2].map(party);
+            each_byte_counts(|told| of(&[(one, told), (other, &[5; 400])]));
+            each_byte_counts(|told| of(&[(one, &[5; 400]), (other, told)]));
+            assert!(of(&[(one, &[1]), (other, &[])]) != of(&[(one, &[]), (other, &[1])]));
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+}

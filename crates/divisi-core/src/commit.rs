@@ -69,3 +69,40 @@ impl Session {
         commitment
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::PublicParameters;
+    use crate::testing::{each_byte_counts, party, run};
+
+    /// Payload and nonce from their first byte to their last, step, index and party: all are committed to.
+    #[test]
+    fn everything_is_committed_to() {
+        let ends = run(2, &PublicParameters::new("commitments"), |session| {
+            let (step, me, nonce) = (divisi_net::step!("commit"), session.me(), [7; 32]);
+            let of = |nonce: &[u8; 32], payload: &[u8]| session.commitment(step, 3, me, nonce, payload).0;
+            each_byte_counts(|payload| of(&nonce, payload));
+            for at in 0..32 {
+                let mut other = nonce;
+                other[at] ^= 1;
+                assert!(of(&other, &[1]) != of(&nonce, &[1]), "byte {at} of the nonce");
+            }
+            let others = [
+                session.commitment(divisi_net::step!("other"), 3, me, &nonce, &[1]),
+                session.commitment(step, 4, me, &nonce, &[1]),
+                session.commitment(step, 3, party(3), &nonce, &[1]),
+            ];
+            assert!(others.iter().all(|other| other.0 != of(&nonce, &[1])));
+            // the nonce that is drawn is used from its first byte to its last
+            let nonces: Vec<Nonce> = (0..64).map(|_| session.commit(step, 0, &[]).1).collect();
+            for at in 0..32 {
+                assert!(nonces.iter().any(|nonce| nonce.0[at] != nonces[0].0[at]), "byte {at} never changes");
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+}

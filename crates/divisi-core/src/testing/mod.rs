@@ -16,7 +16,9 @@ pub use harness::{Harness, LIMIT, MessageDirection, Recording, Seen, Sent, sent}
 pub use lab::{BitLab, ByteLab, Lab, OpenedOutputs, Outputs, PlainLab};
 pub use mutants::{kills, without};
 pub use operators::{Operator, Position, delay, place, salt};
-pub use parties::{ended_by_another, failed_check, links, many, party, run, run_over, run_waiting};
+pub use parties::{
+    each_byte_counts, ended_by_another, failed_check, links, many, party, run, run_over, run_waiting,
+};
 
 use crate::{Abort, Debt, Pending, Verified, settle};
 

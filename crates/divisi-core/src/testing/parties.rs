@@ -87,3 +87,22 @@ pub fn many<R: Send>(n: usize, threads: usize, job: impl Fn(usize) -> R + Sync) 
 fn in_threads(threads: usize, work: &(dyn Fn() + Sync)) {
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
 }
+
+/// Demands that a digest depends on each byte of what is hashed, of whatever length: it is changed at its
+/// first byte, at its last one, and where lengths of buffers and blocks end.
+///
+/// # Panics
+/// If one of these changes gives the same digest.
+pub fn each_byte_counts<D: PartialEq>(digest: impl Fn(&[u8]) -> D) {
+    let whole: Vec<u8> = (0..5000_u32).map(|i| ((i * i) >> 3) as u8).collect();
+    for len in [1, 16, 33, 300, whole.len()] {
+        let whole = &whole[..len];
+        let ends = (0..13).map(|log| 1_usize << log).flat_map(|end| [end - 1, end]);
+        for at in ends.chain([len - 1]).filter(|at| *at < len) {
+            let mut changed = whole.to_vec();
+            changed[at] ^= 1;
+            assert!(digest(whole) != digest(&changed), "byte {at} of {len}");
+        }
+        assert!(digest(whole) != digest(&whole[..len - 1]), "the last byte of {len}");
+    }
+}
