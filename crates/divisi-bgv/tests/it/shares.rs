@@ -7,6 +7,7 @@ use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode};
 use divisi_core::testing::{failed_check, run};
 use divisi_core::{Abort, PartyId, PublicParameters as Agreed, Session, step};
 use divisi_field::zp::{P16, P32, P62};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// a b = c on shares: two A2E, a product, E2A.
@@ -75,6 +76,22 @@ fn what_is_shared_comes_back() {
     let before = open(p, ends.iter().map(|e| &e.0[..]));
     let after = open(p, ends.iter().map(|e| &e.1[..]));
     assert!(before.iter().zip(&after).all(|(x, y)| 2 * x % p == *y));
+}
+
+/// [G13]: the polynomial of an A2E does not return, however many there are in a session.
+#[test]
+fn common_polynomials_never_return() {
+    let ring = small(Operation::Triples, Form::LeanTree, 2);
+    let ends = all(&ring, |session, keys, sampler| {
+        let mut seen = Vec::new();
+        for call in 0..600 {
+            let x = keys.a2e(session, sampler, party(call % 2), &vec![0; ring.dimension()])?;
+            seen.extend(x.map(|x| x.components()[1].words()[..2].to_vec()));
+        }
+        Ok(seen)
+    });
+    let different: BTreeSet<&Vec<u64>> = ends.iter().flatten().collect();
+    assert_eq!(different.len(), 600);
 }
 
 /// [G12]: in a session that may make three decryptions the fourth is not answered, in whatever strand.
