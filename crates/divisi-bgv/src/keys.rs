@@ -22,7 +22,7 @@ use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::tree;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Coins, Misuse, Session, Step, step, taint};
+use divisi_core::{Abort, Coins, ComparedDigest, Misuse, Session, Step, step, taint};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -231,7 +231,7 @@ impl Inner {
             places.zip(words).for_each(|(place, word)| *place = word.to_le_bytes());
             hasher.update(&bytes[..8 * words.len()]);
         }
-        *hasher.finalize().as_bytes()
+        hasher.to_compare()
     }
 }
 

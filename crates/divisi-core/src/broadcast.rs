@@ -9,7 +9,7 @@
 //! The digest may be sent together with other messages of its round: [`Echo::send`] and [`Echoed::compare`]
 //! are separate.
 
-use crate::{Abort, Check, Misuse, PartyId, Session, Step};
+use crate::{Abort, Check, ComparedDigest, Misuse, PartyId, Session, Step};
 
 /// Everything that was broadcast up to one point, this party's own messages included, in an order that is the
 /// same at all parties.
@@ -45,7 +45,7 @@ impl Echo {
         if self.absorbed == 0 {
             return Err(session.misuse(self.step, Misuse::Empty));
         }
-        let digest = *self.hasher.finalize().as_bytes();
+        let digest = self.hasher.to_compare();
         if session.parties() > 2 {
             for peer in session.peers() {
                 session.send(self.step, peer, &digest, 0)?;

@@ -17,10 +17,9 @@
 //! 32 bytes a pair for each toss \[M0.2\].
 
 use crate::broadcast::{Echo, Echoed};
-use crate::{Abort, Expands, Misuse, PartyId, Session, Step, taint};
+use crate::{Abort, Expands, Misuse, PartyId, Session, Step, same_bytes, taint};
 use crate::{checks, purposes};
 use divisi_net::step;
-use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
 const COMMIT: Step = step!("commit");
@@ -147,7 +146,7 @@ impl Coins {
             session.recv(step, peer, &mut link)?;
             let before = earlier(session, self.strand, peer, position - 1, &link);
             let seen = &mut self.seen[peer.index()];
-            session.require(checks::M0_2, step, before.ct_eq(seen).into(), Some(peer))?; // [M0.2]
+            session.require(checks::M0_2, step, same_bytes(&before, seen), Some(peer))?; // [M0.2]
             *seen = link;
             coin.iter_mut().zip(share(&link, step)).for_each(|(x, y)| *x ^= y);
         }

@@ -5,8 +5,7 @@
 //! from another party, step, index or session opens to nothing, so that reflections are rejected. The length
 //! of the payload is part of the hash, and the receiver knows it beforehand.
 
-use crate::{Abort, Check, PartyId, Session, Step, purposes};
-use subtle::ConstantTimeEq;
+use crate::{Abort, Check, ComparedDigest, PartyId, Session, Step, compared, purposes};
 use zeroize::{Zeroize, Zeroizing};
 
 /// A commitment. It reveals nothing about the payload before it is opened.
@@ -49,7 +48,7 @@ impl Session {
         payload: &[u8],
     ) -> Result<(), Abort> {
         let made = self.commitment(step, index, from, nonce, payload);
-        self.require(check, step, made.0.ct_eq(&commitment.0).into(), Some(from))
+        self.require(check, step, compared::same_digest(&made.0, &commitment.0), Some(from))
     }
 
     fn commitment(
@@ -64,7 +63,7 @@ impl Session {
         hasher.update(self.id().as_bytes()).update(&self.number().to_le_bytes());
         hasher.update(&step.id.to_le_bytes()).update(&index.to_le_bytes()).update(&[party.number()]);
         hasher.update(nonce).update(&(payload.len() as u64).to_le_bytes()).update(payload);
-        let commitment = Commitment(*hasher.finalize().as_bytes());
+        let commitment = Commitment(hasher.to_compare());
         hasher.zeroize();
         commitment
     }

@@ -19,6 +19,7 @@ mod check;
 pub mod checks;
 mod coin;
 mod commit;
+mod compared;
 #[cfg(feature = "testing")]
 pub mod draws;
 mod expand;
@@ -52,6 +53,7 @@ pub use broadcast::{Echo, Echoed};
 pub use check::Check;
 pub use coin::{Announced, Coins, Opened, UnconfirmedCoins};
 pub use commit::{Commitment, Nonce};
+pub use compared::{ComparedDigest, Difference, same_bytes};
 pub use divisi_net::{PartyId, Step, step};
 pub use expand::{ExpandedDigest, Expands};
 pub use leave::{Compares, ComparesBytes, Opens, Settles};

@@ -54,7 +54,26 @@ pub struct Meter {
     /// The coins that were opened, each with the length of the chain of messages before it.
     #[cfg(feature = "testing")]
     coins: Mutex<Vec<(Step, u32)>>,
+    /// What was compared for each check.
+    #[cfg(feature = "testing")]
+    compared: Mutex<BTreeMap<Check, ComparedBits>>,
 }
+
+/// What the executions of a check compared.
+#[cfg(feature = "testing")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ComparedBits {
+    /// How many bits all executions compared, or cover.
+    pub all: u64,
+    /// How many bits the execution compared that compared the fewest; zero if none compared any.
+    pub least: u64,
+    /// How many digests were compared of which nobody knows what went into them.
+    pub unknown: u64,
+}
+
+/// The counts, the coins and what was compared.
+#[cfg(feature = "testing")]
+pub(crate) type Metered = (Counts, Vec<(Step, u32)>, BTreeMap<Check, ComparedBits>);
 
 impl Meter {
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -93,6 +112,34 @@ impl Meter {
     #[cfg(feature = "testing")]
     pub(crate) fn coins(&self) -> Vec<(Step, u32)> {
         self.coins.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// An execution of a check compared this.
+    #[cfg(feature = "testing")]
+    pub(crate) fn compared(&self, check: Check, tally: crate::compared::tally::Tally) {
+        if tally.bits == 0 {
+            return;
+        }
+        let mut all = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = all.entry(check).or_default();
+        of.all += tally.bits;
+        of.unknown += tally.unknown;
+        of.least = if of.least == 0 { tally.bits } else { of.least.min(tally.bits) };
+    }
+
+    /// A check covers so many bits or values.
+    #[cfg(feature = "testing")]
+    pub(crate) fn covered(&self, check: Check, bits: u64) {
+        if bits == 0 {
+            return;
+        }
+        self.compared.lock().unwrap_or_else(PoisonError::into_inner).entry(check).or_default().all += bits;
+    }
+
+    /// What was compared for each check.
+    #[cfg(feature = "testing")]
+    pub(crate) fn all_compared(&self) -> BTreeMap<Check, ComparedBits> {
+        self.compared.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Count `n` opened values.

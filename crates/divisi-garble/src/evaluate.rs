@@ -6,7 +6,7 @@ use crate::hash::Named;
 use crate::masks::Garbling;
 use crate::share::spread;
 use crate::table::{GarblingForm, Layout, Product, word};
-use divisi_core::wipe;
+use divisi_core::{Difference, wipe};
 use divisi_ot::Delta;
 use std::ops::Range;
 use zeroize::Zeroize;
@@ -79,9 +79,9 @@ pub(crate) struct Reader<'a> {
     pub operands: Operands,
     pub pads: Vec<u128>,
     pub inputs: Vec<u128>,
-    /// The OR of all differences between a MAC and its right value so far. The evaluation stops only at its
-    /// end \[W22, W23\].
-    pub difference: u128,
+    /// All differences between a MAC and its right value so far. The evaluation stops only at its end \[W22,
+    /// W23\].
+    pub difference: Difference,
 }
 
 /// The sizes of a garbler's table. For two and three parties they are constants, so that the compiler makes
@@ -190,7 +190,7 @@ impl Reader<'_> {
                 let (bit, mac) =
                     half_gate(shape, gate, table.bits(first + i, 3), place, *m, pads, alpha, labels);
                 values[i] ^= bit;
-                self.difference |= (mac ^ mine.key(place) ^ spread(bit) & delta) & mask;
+                self.difference.add_masked(mac ^ mine.key(place) ^ spread(bit) & delta, mask);
             }
         }
     }
@@ -215,7 +215,7 @@ impl Reader<'_> {
                 let pads = &self.pads[2 * (p * gates + i) * blocks..][..2 * blocks];
                 let (bit, mac) = row(*table, first + i, place, *m, pads, labels);
                 values[i] ^= bit;
-                self.difference |= mac ^ mine.key(place) ^ spread(bit) & delta;
+                self.difference.add(mac ^ mine.key(place) ^ spread(bit) & delta);
             }
         }
     }

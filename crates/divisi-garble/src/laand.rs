@@ -66,6 +66,7 @@ pub(crate) fn laand(
     let echo = broadcast(session, seats, &share, z, delta)?;
     let coin = setup.toss(session, COIN)?; // [W15, W16]
     // 6. H_i, in the combination that nobody knew before
+    session.covers(checks::W15, || 128 * g.len());
     let sum = combination(&g, &z.view(), delta, &expanded(&coin, "coefficients"));
     zero::check(session, context, &context.fresh, delta, echo, sum)?;
     session.observe(checks::W16); // [W16]

@@ -6,7 +6,7 @@ use crate::hash::Named;
 use crate::masks::Garbling;
 use crate::share::{Seats, xor};
 use crate::table::{GROUP, GarblingForm, Layout, Product, Writer};
-use divisi_core::{Prg, wipe};
+use divisi_core::{Difference, Prg, wipe};
 use divisi_ot::Delta;
 
 /// A garbler's labels for zero of the wires that exist at the current point of the circuit.
@@ -133,8 +133,8 @@ pub(crate) struct Values {
     queue_bits: Vec<u8>,
     queue: Vec<u128>,
     taken: usize,
-    /// The OR of all differences between MACs and their right values, over all batches \[W22\].
-    pub difference: u128,
+    /// All differences between MACs and their right values, over all batches \[W22\].
+    pub difference: Difference,
 }
 
 impl Drop for Values {
@@ -161,7 +161,7 @@ impl Values {
             queue_bits: Vec::new(),
             queue: Vec::new(),
             taken: 0,
-            difference: 0,
+            difference: Difference::default(),
         }
     }
 
@@ -188,7 +188,7 @@ impl Values {
             },
             pads,
             inputs,
-            difference: 0,
+            difference: Difference::default(),
         };
         let mut group: Vec<(u32, u32)> = Vec::with_capacity(GROUP);
         let mut done = 0;
@@ -239,7 +239,7 @@ impl Values {
             }
         }
         self.flush(&mut reader, product, tables, &mut done, &mut group);
-        self.difference |= reader.difference;
+        self.difference.add_all(reader.difference);
     }
 
     fn flush(

@@ -17,7 +17,7 @@ use crate::open::{DIGEST, Opening};
 use crate::plan::Plan;
 use crate::run::Run;
 use crate::share::{Rows, Shares, spread};
-use divisi_core::{Abort, Echo, Misuse, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, ComparedDigest, Echo, Misuse, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
 const MASKED: Step = step!("5.masked");
@@ -201,7 +201,7 @@ fn evaluate(
 pub(crate) fn accept(run: &Run<'_>, session: &Session, values: &Values) -> Result<(), Abort> {
     session.observe(checks::M0_7); // [M0.7] what was evaluated goes nowhere before
     session.observe(checks::W23); // [W23]
-    let right = taint::verdict(EVALUATE, values.difference == 0);
+    let right = taint::verdict(EVALUATE, values.difference.is_zero());
     // a garbler that flips a row's bit must also change the bit's MAC: it has to guess as many bits of Delta
     // as are compared
     session.meter().verification_error((-(run.layout.mac_bits() as f64)).exp2());
@@ -288,7 +288,7 @@ pub(crate) fn results(
         }
         let mut theirs = [0; DIGEST];
         theirs.copy_from_slice(digest);
-        let same = session.same_digest(tags.finalize().as_bytes(), &theirs);
+        let same = session.same_digest(&tags.to_compare(), &theirs);
         // a garbler may have misled the evaluator: nobody can be named
         session.require(checks::W25, RESULT, same, None)?; // [W25]
     }

@@ -8,7 +8,7 @@
 use crate::bits;
 use crate::share::{Seats, Shares, spread};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Check, PartyId, Session, Step};
+use divisi_core::{Abort, Check, ComparedDigest, PartyId, Session, Step};
 
 /// The length of a digest.
 pub(crate) const DIGEST: usize = 32;
@@ -155,7 +155,7 @@ impl Tags {
 
     fn digest(mut self) -> [u8; DIGEST] {
         self.hasher.update(&self.buffer[..self.used]);
-        *self.hasher.finalize().as_bytes()
+        self.hasher.to_compare()
     }
 }
 

@@ -11,7 +11,7 @@
 use crate::batch::{Batch, batches};
 use crate::circuit::{Circuit, Result, has_public_wires};
 use divisi_circuit::{LinearGate, Program, Stream};
-use divisi_core::PartyId;
+use divisi_core::{ComparedDigest, PartyId};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -349,7 +349,7 @@ fn digest(circuit: &Circuit<'_>, parties: usize, owners: &[PartyId], receivers: 
         Circuit::Program(program) => program,
         Circuit::Stream(stream) => {
             hasher.update(&stream.digest());
-            return *hasher.finalize().as_bytes();
+            return hasher.to_compare();
         }
     };
     word(program.slots());
@@ -374,5 +374,5 @@ fn digest(circuit: &Circuit<'_>, parties: usize, owners: &[PartyId], receivers: 
         }
     }
     program.results().iter().for_each(|slot| word(slot.index()));
-    *hasher.finalize().as_bytes()
+    hasher.to_compare()
 }

@@ -29,7 +29,7 @@ use crate::context::TripleContext;
 use crate::hash::{Call, Name};
 use crate::purposes;
 use crate::share::{Shares, spread};
-use divisi_core::{Abort, Commitment, Echo, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Commitment, ComparedDigest, Difference, Echo, PartyId, Session, Step, step, taint};
 use divisi_field::{Field, Gf128};
 use zeroize::Zeroizing;
 
@@ -58,8 +58,9 @@ pub(crate) fn check(
     }
     let share = Zeroizing::new(product(session, context, fresh, delta, echo, sum)?.0.to_le_bytes());
     let opened = commit_and_open(session, None, share.as_slice())?;
-    let total = opened.iter().fold(u128::from_le_bytes(*share), |sum, theirs| sum ^ u128_of(theirs));
-    let zero = taint::verdict(OPEN, total == 0);
+    let mut total = Difference::default();
+    total.add(opened.iter().fold(u128::from_le_bytes(*share), |sum, theirs| sum ^ u128_of(theirs)));
+    let zero = taint::verdict(OPEN, total.is_zero());
     session.require(checks::W15, OPEN, zero, None) // [W15]
 }
 
@@ -69,7 +70,7 @@ fn two(session: &mut Session, echo: Echo, sum: Gf128) -> Result<(), Abort> {
     hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
     let index = session.count(PRODUCT.name);
     hasher.update(&index.to_le_bytes()).update(&sum.0.to_le_bytes());
-    let ours = *hasher.finalize().as_bytes();
+    let ours = hasher.to_compare();
     let opened = commit_and_open(session, Some(echo), &ours)?;
     let mut same = true;
     for theirs in &opened {

@@ -24,7 +24,7 @@ use crate::softspoken::{Holder, Maker};
 use columns::drop_last;
 pub use columns::{Columns, VoleRows};
 pub(crate) use columns::{Either, Outcome, Proven};
-use divisi_core::{Abort, Check, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Check, Difference, PartyId, Session, Step, step, taint};
 use divisi_field::Gf128;
 pub(crate) use extend::{AHEAD, ALL_AHEAD, Extension, Request};
 
@@ -129,7 +129,11 @@ impl<R: Outcome> SentSums<R> {
         let mut message = Vec::new();
         let mut hashed = Vec::with_capacity(self.keys.len());
         for groups in self.keys {
-            hashed.push(groups.map(|columns| columns.map(|columns| columns.hash::<R>(z))));
+            let hash = |columns: Columns| {
+                session.covers(check, || columns.bits());
+                columns.hash::<R>(z)
+            };
+            hashed.push(groups.map(|columns| columns.map(hash)));
         }
         for (peer, hashed) in PartyId::all(session.parties()).zip(hashed) {
             let each: usize = hashed.iter().flatten().map(|(w, _)| w.len()).sum();
@@ -144,13 +148,13 @@ impl<R: Outcome> SentSums<R> {
             let (sum, mut told) = (told[0], &told[1..]);
             let key = deltas.towards(peer);
             sums[peer.index()] = sum;
-            let mut wrong = 0;
+            let mut wrong = Difference::default();
             for (group, (w, _)) in hashed.iter().enumerate().filter_map(|(g, h)| Some((g, h.as_ref()?))) {
                 let (ours, rest) = told.split_at(w.len());
                 told = rest;
                 let delta = self.layout.group(&key, group);
                 for (bit, (w, v)) in w.iter().zip(ours).enumerate() {
-                    wrong |= w.0 ^ v ^ sum & (delta >> bit & 1).wrapping_neg();
+                    wrong.add(w.0 ^ v ^ sum & (delta >> bit & 1).wrapping_neg());
                 }
             }
             if check != checks::W1 {
@@ -159,7 +163,7 @@ impl<R: Outcome> SentSums<R> {
             if hashed.iter().all(Option::is_some) {
                 session.observe(checks::K13); // [K13] one X for MACs and pads
             }
-            let right = taint::verdict(CHECK, wrong == 0);
+            let right = taint::verdict(CHECK, wrong.is_zero());
             session.require(check, CHECK, right, Some(peer))?; // [W5] [K11] the MACs of the sums
             rows.keys.push(hashed.map(|hashed| {
                 hashed.map(|(_, mut keys)| {

@@ -14,7 +14,7 @@ use crate::deal::Part;
 use crate::purposes;
 use crate::share::Byte;
 use crate::trio::Trio;
-use divisi_core::{Abort, Check, Expands, PartyId, Step, step};
+use divisi_core::{Abort, Check, ComparedDigest, Expands, PartyId, Step, step};
 
 const DIGESTS: Step = step!("digests");
 const VERDICT: Step = step!("verdict");
@@ -209,7 +209,10 @@ impl Trio {
 
     fn input_digest(&self, peer: PartyId, component: &[u8]) -> [u8; 32] {
         let key = self.session.key(peer, purposes::INPUT);
-        *blake3::keyed_hash(&key, component).as_bytes()
+        let mut hasher = blake3::Hasher::new_keyed(&key);
+        let digest = hasher.update(component).to_compare();
+        zeroize::Zeroize::zeroize(&mut hasher);
+        digest
     }
 
     /// This party's part of a fresh random string that nobody knows, to be stored: a new key. The two holders

@@ -11,7 +11,7 @@ use crate::checks;
 use crate::share::{Byte, Rep};
 use crate::trio::Trio;
 use crate::wire;
-use divisi_core::{Abort, Misuse, Step, Verified, step, taint};
+use divisi_core::{Abort, ComparedDigest, Misuse, Step, Verified, step, taint};
 use divisi_field::Field;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -39,7 +39,7 @@ impl Drop for Answer {
 pub fn component_digest(context: &[u8], component: &[u8]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 component v1");
     hasher.update(&(context.len() as u64).to_le_bytes()).update(context).update(component);
-    *hasher.finalize().as_bytes()
+    hasher.to_compare()
 }
 
 impl Trio {

@@ -14,7 +14,7 @@ use crate::checks;
 use crate::coin::Coin;
 use crate::trio::Trio;
 use crate::views::Fixed;
-use divisi_core::{Abort, Misuse, Step, step, taint};
+use divisi_core::{Abort, ComparedDigest, Misuse, Step, step, taint};
 
 const SHARE: Step = step!("coin.share");
 const DIGEST: Step = step!("coin.digest");
@@ -89,6 +89,6 @@ impl Trio {
     fn coin_digest(&self, component: &[u8; 16]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 coin v1");
         hasher.update(self.session.id().as_bytes()).update(component);
-        *hasher.finalize().as_bytes()
+        hasher.to_compare()
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::checks;
 use crate::trio::Trio;
-use divisi_core::{Abort, Misuse, Step, step};
+use divisi_core::{Abort, ComparedDigest, Misuse, Step, step};
 
 /// The proof that all views of a strand were equal at its latest barrier. A coin of that strand demands it.
 ///
@@ -57,7 +57,7 @@ impl Trio {
     pub(crate) fn begin_barrier(&mut self) -> Result<Begun, Abort> {
         self.session.observe(checks::A8); // [A8]
         self.view.update(&self.openings.to_le_bytes());
-        let digest = *self.view.finalize().as_bytes();
+        let digest = self.view.to_compare();
         self.session.show(BARRIER, &digest)?;
         Ok(Begun { digest, openings: self.openings })
     }

@@ -80,6 +80,8 @@ impl<F: Mac> Party<F> {
         // 2.
         let coin = self.coins.toss(&mut self.session, COIN)?;
         // 3.
+        let entered = || self.ledger.x.len().min(self.ledger.m.len());
+        self.session.covers(checks::K4, || <F as Field>::BITS * entered());
         let [x, m] = combinations(&coin, [&self.ledger.x, &self.ledger.m]);
         let alpha = Zeroizing::new(self.alpha()?);
         let mut sigma = Zeroizing::new([m + *alpha * x]);

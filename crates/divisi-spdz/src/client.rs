@@ -27,7 +27,7 @@ use crate::checks;
 use crate::engine::{AuthByte, Spdz, combined, rows};
 use crate::part::{Host, Shareable};
 use crate::purposes;
-use divisi_core::{Abort, Prg, Settles, Step, Verified, step};
+use divisi_core::{Abort, ComparedDigest, Prg, Settles, Step, Verified, step};
 use divisi_field::Gf8;
 use std::fmt;
 use std::marker::PhantomData;
@@ -115,8 +115,8 @@ impl<F: Host> Spdz<F> {
         let ForClient { y, u, v } = of;
         let digest = blake3::Hasher::new_derive_key("divisi 2026 spdz client challenge v1")
             .update(challenge)
-            .finalize();
-        self.session().compare(checks::M0_3, CHALLENGE, digest.as_bytes())?; // [M0.3]
+            .to_compare();
+        self.session().compare(checks::M0_3, CHALLENGE, &digest)?; // [M0.3]
         let mut d = combined(&y, &mut Prg::of(purposes::CHALLENGE, challenge));
         let fits = d.add(&u);
         debug_assert!(fits);
@@ -156,8 +156,8 @@ impl<F: Host> Spdz<F> {
     pub fn client_input(&mut self, mask: ClientMask<F>, sum: &[u8]) -> Result<AuthByte<F>, Abort> {
         let ClientMask(mut x) = mask;
         let digest =
-            blake3::Hasher::new_derive_key("divisi 2026 spdz client input v1").update(sum).finalize();
-        self.session().compare(checks::M0_3, INPUT, digest.as_bytes())?; // [M0.3]
+            blake3::Hasher::new_derive_key("divisi 2026 spdz client input v1").update(sum).to_compare();
+        self.session().compare(checks::M0_3, INPUT, &digest)?; // [M0.3]
         let sum: Vec<Gf8> = sum.iter().copied().map(Gf8).collect();
         self.parts().0.add_public(&mut x, &sum)?;
         Ok(x)

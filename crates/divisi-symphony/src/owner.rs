@@ -7,7 +7,7 @@
 //! from a corrupt party: a difference is an abort.
 
 use crate::purposes;
-use divisi_core::{Abort, Misuse, PartyId, Step, step};
+use divisi_core::{Abort, ComparedDigest, Misuse, PartyId, Step, step};
 use divisi_rep3::checks;
 use divisi_rep3::deal::{self, NOTHING, Part};
 use divisi_rep3::{Agreement, Byte, Rep3};
@@ -104,7 +104,7 @@ impl Public {
     }
 
     pub fn digest(&self) -> [u8; 32] {
-        *self.0.finalize().as_bytes()
+        self.0.to_compare()
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn bring_one(
     hasher.update(&(length as u64).to_le_bytes());
     let mut bytes = [0; PARTIES];
     bytes[owner.index()] = length;
-    bring(rep, hasher.finalize().as_bytes(), bytes, own.unwrap_or_default())
+    bring(rep, &hasher.to_compare(), bytes, own.unwrap_or_default())
 }
 
 /// The bytes of a part, as values of one lane each.

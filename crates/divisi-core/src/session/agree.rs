@@ -12,7 +12,7 @@
 //!    received \[M0.3, M0.5\], and a proof that it has the pair's key.
 
 use super::{PublicParameters, START, Session, SessionId, Shared};
-use crate::{Abort, Meter, Misuse, taint};
+use crate::{Abort, Meter, Misuse, same_bytes, taint};
 use crate::{checks, purposes};
 use divisi_net::{Mesh, PartyId, Step, step};
 use std::sync::atomic::AtomicU32;
@@ -106,9 +106,9 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
     for peer in session.peers() {
         let mut body = [0; 64];
         session.recv(ECHO, peer, &mut body)?;
-        session.require(checks::M0_3, ECHO, id.0.ct_eq(&body[..32]).into(), None)?; // [M0.3]
+        session.require(checks::M0_3, ECHO, same_bytes(&id.0, &body[..32]), None)?; // [M0.3]
         let proof = confirmation(&pair_keys[peer.index()], peer, me);
-        let same = taint::verdict(ECHO, proof.ct_eq(&body[32..]).into());
+        let same = taint::verdict(ECHO, same_bytes(&proof, &body[32..]));
         session.require(checks::M0_1, ECHO, same, Some(peer))?; // [M0.1]
     }
     match Arc::get_mut(&mut session.shared) {

@@ -6,7 +6,7 @@ mod parameters;
 mod settled;
 mod streams;
 
-use crate::checks;
+use crate::{checks, compared};
 pub use bound::{AtEnd, Bound};
 pub use parameters::PublicParameters;
 pub use settled::Settled;
@@ -18,7 +18,6 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 /// The id of a session: a digest of its parameters and of fresh randomness of every party.
@@ -402,7 +401,7 @@ impl Session {
     #[must_use]
     pub fn same_digest(&self, ours: &[u8; 32], theirs: &[u8; 32]) -> bool {
         self.observe(checks::M0_6); // [M0.6]
-        taint::verdict(DIGESTS, ours.ct_eq(theirs).into())
+        taint::verdict(DIGESTS, compared::same_digest(ours, theirs))
     }
 
     /// Execute a check: count it, and end the session if it failed. No other function makes an
@@ -412,6 +411,8 @@ impl Session {
     /// [`Abort::CheckFailed`] if `ok` is false.
     pub fn require(&self, check: Check, step: Step, ok: bool, culprit: Option<PartyId>) -> Result<(), Abort> {
         self.shared.meter.check(check, 1);
+        #[cfg(feature = "testing")]
+        self.shared.meter.compared(check, compared::tally::take());
         if ok {
             return Ok(());
         }

@@ -51,12 +51,15 @@ impl Session {
         self.shared.meter.coin(step, self.depth);
     }
 
-    /// Reads the meter, also when the session has ended: its counts, and the coins that were opened, each
-    /// with the length of the chain of messages before it.
+    /// Reads the meter, also when the session has ended: its counts, the coins that were opened, each with
+    /// the length of the chain of messages before it, and what was compared for each check.
     #[cfg(feature = "testing")]
-    pub fn counter(&self) -> impl Fn() -> (crate::Counts, Vec<(divisi_net::Step, u32)>) + use<> {
+    pub(crate) fn counter(&self) -> impl Fn() -> crate::meter::Metered + use<> {
         let shared = std::sync::Arc::clone(&self.shared);
-        move || (shared.meter.read(), shared.meter.coins())
+        move || {
+            let meter = &shared.meter;
+            (meter.read(), meter.coins(), meter.all_compared())
+        }
     }
 
     /// The record of all draws of this party in this session: none unless the parameters asked for it.

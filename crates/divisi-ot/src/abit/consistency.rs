@@ -18,7 +18,9 @@ use crate::delta::{Delta, Deltas, mask};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::MACS;
 use crate::vole::{ByGroup, Columns, PairRows};
-use divisi_core::{Abort, Check, Commitment, Echo, Echoed, Nonce, PartyId, Session, Step, step, taint};
+use divisi_core::{
+    Abort, Check, Commitment, Difference, Echo, Echoed, Nonce, PartyId, Session, Step, step, taint,
+};
 use zeroize::{Zeroize, Zeroizing};
 
 const COMMIT: Step = step!("commit");
@@ -209,13 +211,14 @@ impl Opened {
             for (party, rows) in others.zip(words[1..].chunks_exact(rho)) {
                 macs[peer.index()][party.index()] = rows.to_vec();
             }
-            let mut wrong = u128::from(x != words[0]);
+            let mut wrong = Difference::default();
+            wrong.add(x ^ words[0]);
             for (r, (mac, key)) in
                 macs[peer.index()][me.index()].iter().zip(&proof.keys[peer.index()]).enumerate()
             {
-                wrong |= mac ^ key ^ (deltas.macs(peer) & mask((x >> r) as u64));
+                wrong.add(mac ^ key ^ (deltas.macs(peer) & mask((x >> r) as u64)));
             }
-            let right = taint::verdict(BITS, wrong == 0);
+            let right = taint::verdict(BITS, wrong.is_zero());
             session.require(check, BITS, right, Some(peer))?; // [W10] [K12]
             bits[peer.index()] = x;
         }
@@ -239,7 +242,7 @@ impl Opened {
             session.recv(SUMS, peer, &mut message)?;
             let Some(theirs) = &proof.theirs[peer.index()] else { continue };
             let b = others(peer);
-            let mut wrong = 0;
+            let mut wrong = Difference::default();
             for (r, (opened, committed)) in message.chunks_exact(48).zip(&theirs.sums).enumerate() {
                 let bit = (b >> r & 1) as usize;
                 let (nonce, value) = opened.split_at(32);
@@ -250,10 +253,10 @@ impl Opened {
                 let sum = PartyId::all(n)
                     .filter(|k| *k != peer)
                     .fold(0, |sum, k| sum ^ macs[k.index()][peer.index()].get(r).copied().unwrap_or(0));
-                wrong |= value ^ sum;
+                wrong.add(value ^ sum);
             }
             // the cheater is the prover, or one of the parties whose MACs were added: nobody is named
-            let right = taint::verdict(SUMS, wrong == 0);
+            let right = taint::verdict(SUMS, wrong.is_zero());
             session.require(check, SUMS, right, None)?; // [W10] [K12]
         }
         session.observe(checks::W11); // [W11] the caller drops the rho positions that were used

@@ -20,11 +20,10 @@ use crate::delta::mask;
 use crate::purposes;
 use aes::Aes128Enc;
 use aes::cipher::KeyInit;
-use divisi_core::{Expands, PartyId, Session};
+use divisi_core::{ComparedDigest, Expands, PartyId, Session, same_bytes};
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use divisi_field::counter::Counter;
 use std::mem::ManuallyDrop;
-use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The most memory, in bytes, that a party spends on leaves whose cipher keys are kept expanded. If it needed
@@ -260,7 +259,7 @@ pub(crate) fn hold(
         }
         trees.push(Leaves::new(&seeds[1..], ready));
     }
-    let consistent = hasher.finalize().as_bytes().ct_eq(digest).into();
+    let consistent = same_bytes(&hasher.to_compare(), digest);
     hasher.zeroize();
     (trees, consistent)
 }

@@ -166,6 +166,11 @@ impl Columns {
         self.each
     }
 
+    /// How many bits all columns have.
+    pub(super) fn bits(&self) -> usize {
+        128 * self.words.len()
+    }
+
     /// The rows of one tile, before the check. A party commits to them, and must not use them before the
     /// check passed.
     pub(crate) fn peek(&self, tile: usize) -> [u128; TILE] {

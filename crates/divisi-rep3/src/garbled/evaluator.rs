@@ -12,7 +12,7 @@ use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::checks;
 use crate::trio::Trio;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Misuse, PartyId, Step, taint};
+use divisi_core::{Abort, Difference, Misuse, PartyId, Step, taint};
 use divisi_ot::hash::TweakableHash;
 
 /// The evaluator in a call.
@@ -108,12 +108,12 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.oracle.pairs.hash_units::<1, 1>(&mut hashed, self.oracle.wire);
         self.oracle.wire += labels.len() as u64;
         let pairs = bits::read(pairs);
-        let mut difference = 0;
+        let mut difference = Difference::default();
         for ((hashed, [zero, one]), bit) in hashed.iter().zip(pairs.as_chunks::<2>().0).zip(chosen) {
-            difference |= hashed ^ zero ^ spread(u128::from(*bit)) & (zero ^ one);
+            difference.add(hashed ^ zero ^ spread(u128::from(*bit)) & (zero ^ one));
         }
         // an abort tells that one of the labels of a piece is wrong, and not which
-        let same = taint::verdict(step, difference == 0);
+        let same = taint::verdict(step, difference.is_zero());
         self.trio.session.require(checks::Y3, step, same, Some(from)) // [Y3]
     }
 

@@ -11,7 +11,7 @@ use crate::checks;
 use crate::trio::Trio;
 use crate::views::Begun;
 use divisi_core::wipe::{self, WipedVec};
-use divisi_core::{Abort, Misuse, PartyId};
+use divisi_core::{Abort, ComparedDigest, Misuse, PartyId};
 use divisi_ot::hash::TweakableHash;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -335,7 +335,7 @@ impl ResultDigest {
     pub(super) fn finish(mut self, z: &[u8]) -> [u8; 32] {
         self.hasher.update(&self.count.to_le_bytes());
         self.hasher.update(z);
-        let digest = *self.hasher.finalize().as_bytes();
+        let digest = self.hasher.to_compare();
         self.hasher.zeroize();
         digest
     }

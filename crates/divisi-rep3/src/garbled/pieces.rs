@@ -1,6 +1,8 @@
 //! Pieces of a call, and their digests: H(domain, session, call, roles, circuit, check, piece, lengths,
 //! payload).
 
+use divisi_core::ComparedDigest;
+
 /// What a digest covers. A digest of one kind cannot be taken for one of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -37,7 +39,7 @@ impl Pieces {
     pub(super) fn digest(&self, kind: Kind, last: bool, payload: &[u8]) -> [u8; 32] {
         let mut hasher = self.hasher(kind);
         hasher.update(&[u8::from(last)]).update(&(payload.len() as u64).to_le_bytes()).update(payload);
-        *hasher.finalize().as_bytes()
+        hasher.to_compare()
     }
 
     fn hasher(&self, kind: Kind) -> blake3::Hasher {

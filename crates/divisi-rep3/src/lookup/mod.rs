@@ -25,7 +25,7 @@ pub(crate) mod table;
 use crate::checks;
 use crate::trio::Trio;
 use crate::wire::{self, Shape};
-use divisi_core::{Abort, Step, step, taint};
+use divisi_core::{Abort, ComparedDigest, Step, step, taint};
 use divisi_field::{Field, Plane};
 use divisi_net::Fault;
 use zeroize::Zeroizing;
@@ -166,7 +166,7 @@ impl Trio {
 
     /// Send the digest of all that was opened so far to both others.
     fn send_view(&mut self) -> Result<[u8; 32], Abort> {
-        let digest = *self.view.finalize().as_bytes();
+        let digest = self.view.to_compare();
         for peer in [self.next, self.prev] {
             self.session.send(VIEW, peer, &digest, 0)?;
         }

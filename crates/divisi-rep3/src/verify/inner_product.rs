@@ -32,6 +32,7 @@ pub(super) fn verify_dot_product<F: BigField>(
     mut lines: Option<(F, F)>,
 ) -> Result<Missed, Abort> {
     debug_assert!(lines.is_none() || x.len() == 1 || x.len().is_multiple_of(2), "lines of all terms");
+    trio.session.covers(checks::A7, || x.len() * F::BITS);
     let mut missed = Missed::at::<F>(0);
     while x.len() > 1 {
         if x.len() % 2 == 1 {

@@ -54,7 +54,11 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Record]) -> Result<
     // [A12] [A14] [A15] [A17] [A18] [A20]: every record, under every relation
     let mut checks = BTreeSet::from([checks::A12]);
     checks.extend(made.iter().flat_map(Record::checks));
-    checks.into_iter().for_each(|check| trio.session.observe(check));
+    for check in checks {
+        trio.session.observe(check);
+        let of_check = || made.iter().filter(|record| record.checks().contains(&check));
+        trio.session.covers(check, || of_check().flat_map(Record::lanes).sum());
+    }
     // 1. coefficients
     let coefficients = trio.first_coin(fixed)?;
     let batch = Batch::new(made, &coefficients);

@@ -9,7 +9,7 @@ use crate::party::{Party, unfit};
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::share::Auth;
 use crate::source::{Source, Triples};
-use divisi_core::{Abort, Session, Step, step, wipe};
+use divisi_core::{Abort, ComparedDigest, Session, Step, step, wipe};
 use divisi_ot::SetupConfig;
 use divisi_store::stock::{Reserve, StockError};
 use std::sync::Arc;
@@ -113,9 +113,11 @@ fn fill<F: Host>(
             }
         }
     }
-    let mut digest = Vec::new();
-    reserve.state().counts.iter().for_each(|count| digest.extend_from_slice(&count.made.to_le_bytes()));
-    party.session.compare(checks::M0_3, MADE, blake3::hash(&digest).as_bytes())?; // [M0.3]
+    let mut made = blake3::Hasher::new();
+    for count in &reserve.state().counts {
+        made.update(&count.made.to_le_bytes());
+    }
+    party.session.compare(checks::M0_3, MADE, &made.to_compare())?; // [M0.3]
     reserve.close().map_err(|e| unfit(&party.session, MADE, &e))
 }
 

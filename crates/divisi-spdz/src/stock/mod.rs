@@ -28,7 +28,7 @@ use crate::part::{Mac, Projects, Shareable};
 use crate::party::{Alpha, Party, unfit};
 use crate::share::Auth;
 use crate::source::{KnownBits, Source, Triples, Units};
-use divisi_core::{Abort, AtEnd, PartyId, Session, Step, step, wipe};
+use divisi_core::{Abort, AtEnd, ComparedDigest, PartyId, Session, Step, step, wipe};
 use divisi_field::{Field, Gf2, Gf6, Gf8};
 use divisi_net::{Fault, Loss};
 use divisi_store::stock::{Count, Reserve, StockError, StockInfo};
@@ -189,7 +189,7 @@ impl<F: Mac> FromStock<F> {
         for count in &agreed {
             hasher.update(&count.made.to_le_bytes()).update(&count.taken.to_le_bytes());
         }
-        session.compare(checks::K23, COUNTS, hasher.finalize().as_bytes())?; // [K23]
+        session.compare(checks::K23, COUNTS, &hasher.to_compare())?; // [K23]
         reserve.begin(&agreed).map_err(|e| unfit(&session, COUNTS, &e))?;
         let reserve = Arc::new(reserve);
         let (end, aborted) = at_abort(&session, &reserve);

@@ -104,6 +104,7 @@ fn net() -> MessageNet<'static> {
         checks: divisi_bgv::checks::ALL,
         idle: &[],
         varies: &[],
+        narrow: &[],
     }
 }
 

@@ -1,12 +1,18 @@
 //! What honest runs do, against the list in `tests/it/nets/honest.txt`: how often each party executes each
-//! check in each shape, and who receives what. A loop that leaves out a peer, a piece or a lane, and a check
-//! that is no longer executed, change a count; a coin that is opened before something that it must follow
-//! changes the length of the chain of messages before it; a value that goes to somebody else adds a receiver.
-//! A check of the crate that no shape executes is found by name.
+//! check in each shape, how many bits it compares for it, and who receives what. A loop that leaves out a
+//! peer, a piece or a lane, and a check that is no longer executed, change a count; a comparison of fewer
+//! bits, a digest or a ledger without its last item change the number of bits; a coin that is opened before
+//! something that it must follow changes the length of the chain of messages before it; a value that goes to
+//! somebody else adds a receiver.
+//!
+//! Three laws need no list: each check of the crate is executed by some shape, no comparison is shorter than
+//! [`LEAST`] bits, and of each digest that is compared it is known how much went into it. What is an
+//! exception is listed with the reason.
 
 use super::messages::MessageNet;
 use super::plan::Honest;
-use crate::{Check, Counts, PartyId, Step};
+use crate::meter::{ComparedBits, Metered};
+use crate::{Check, PartyId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
@@ -16,11 +22,14 @@ const VARIABLE: &str = "DIVISI_NETS";
 const LIST: &str = "tests/it/nets/honest.txt";
 /// The head of the last block.
 const RECEIVERS: &str = "who receives";
+/// A comparison of fewer bits is found by name.
+const LEAST: u64 = 64;
 /// No line is longer, unless one item is.
 const WIDTH: usize = 108;
 const HEAD: &str =
-    "# What the honest runs of the nets do (docs/nets.md): how often each party executes each check, after
-# how long chains of messages it opens coins, and who receives what. Written by
+    "# What the honest runs of the nets do (docs/nets.md): how often each party executes each check, how many
+# bits it compares for it (or values that a random combination covers), after how long chains of messages
+# it opens coins, and who receives what. Written by
 # DIVISI_NETS=write cargo test --test it nets::census_of_messages
 ";
 
@@ -28,22 +37,28 @@ const HEAD: &str =
 #[derive(Clone, Default)]
 pub(super) struct Counted {
     checks: BTreeMap<Check, u64>,
+    compared: BTreeMap<Check, ComparedBits>,
+    /// How many values were opened.
+    openings: u64,
     /// For each step the lengths of the chains of messages before its coins.
     coins: BTreeMap<&'static str, Vec<u32>>,
 }
 
 impl Counted {
-    pub fn of((counts, opened): (Counts, Vec<(Step, u32)>)) -> Counted {
+    pub fn of((counts, opened, compared): Metered) -> Counted {
         let mut coins = BTreeMap::<_, Vec<u32>>::new();
         opened.iter().for_each(|(step, depth)| coins.entry(step.name).or_default().push(*depth));
-        Counted { checks: counts.checks, coins }
+        Counted { checks: counts.checks, compared, openings: counts.openings, coins }
     }
 
     /// What stands in a list, by what it counts.
     fn told(&self) -> BTreeMap<String, String> {
         let coin = |depths: &Vec<u32>| depths.iter().map(u32::to_string).collect::<Vec<_>>().join("+");
         let coins = self.coins.iter().map(|(step, depths)| (format!("coin {step}"), coin(depths)));
-        self.checks.iter().map(|(check, n)| (check.to_string(), n.to_string())).chain(coins).collect()
+        let compared = self.compared.iter().map(|(check, bits)| (format!("{check} of"), bits.all.to_string()));
+        let openings = (self.openings > 0).then(|| ("openings".to_owned(), self.openings.to_string()));
+        let checks = self.checks.iter().map(|(check, n)| (check.to_string(), n.to_string()));
+        checks.chain(compared).chain(openings).chain(coins).collect()
     }
 }
 
@@ -60,7 +75,8 @@ fn counted(run: &Honest, varies: &BTreeSet<&str>) -> Vec<String> {
         if counts.windows(2).all(|two| two.first() == two.last()) {
             counts.truncate(1);
         }
-        if varies.contains(what.as_str()) { VARIES.to_owned() } else { counts.join("/") }
+        let check = what.strip_suffix(" of").unwrap_or(what);
+        if varies.contains(check) { VARIES.to_owned() } else { counts.join("/") }
     };
     all.into_iter().map(|what| format!("{what} {}", counts(what))).collect()
 }
@@ -136,6 +152,29 @@ pub(super) fn judge(net: &MessageNet<'_>, honest: &[Honest], name: &dyn Fn(u32) 
     faults.extend(never.map(|check| format!("no shape executes the check {check}")));
     let busy = spared.iter().filter(|check| executed.contains(*check) || !known.contains(*check));
     faults.extend(busy.map(|check| format!("the check {check} is called idle for nothing")));
+    faults.extend(narrow(net, honest));
+    faults
+}
+
+/// Checks that compare too little, or digests of which nobody knows what went into them.
+fn narrow(net: &MessageNet<'_>, honest: &[Honest]) -> BTreeSet<String> {
+    let (mut faults, mut needed) = (BTreeSet::new(), BTreeSet::new());
+    let spared: BTreeSet<&str> = net.narrow.iter().map(|(check, _)| *check).collect();
+    for (shape, run) in net.shapes.iter().zip(honest) {
+        for (check, bits) in run.outcomes.iter().flat_map(|one| &one.counted.compared) {
+            let told = match *bits {
+                ComparedBits { unknown: 1.., .. } => "a digest that nobody knows the content of".to_owned(),
+                ComparedBits { least: least @ 1..LEAST, .. } => format!("only {least} bits"),
+                _ => continue,
+            };
+            needed.insert(check.id());
+            if !spared.contains(check.id()) {
+                faults.insert(format!("{}: the check {check} compares {told}", shape.name));
+            }
+        }
+    }
+    let vain = spared.difference(&needed);
+    faults.extend(vain.map(|check| format!("the check {check} is called narrow for nothing")));
     faults
 }
 

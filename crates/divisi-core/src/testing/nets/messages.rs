@@ -38,6 +38,8 @@ pub struct MessageNet<'a> {
     pub checks: &'a [Check],
     /// Those that no shape executes, each with the reason.
     pub idle: &'a [(&'a str, &'a str)],
+    /// Checks that compare fewer than 64 bits, or digests that others made, each with the reason.
+    pub narrow: &'a [(&'a str, &'a str)],
     /// Checks and steps of which chance decides how often or to whom, each with the reason.
     pub varies: &'a [(&'a str, &'a str)],
 }

@@ -5,7 +5,7 @@ use super::plan::{self, Honest};
 use super::sources::{self, steps_in};
 use super::{NetShape, ShapeOutcome, ShapeSecurity};
 use crate::testing::sent;
-use crate::{Abort, Session, Step, checks, step};
+use crate::{Abort, ComparedDigest, Session, Step, checks, same_bytes, step};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -25,6 +25,10 @@ enum Planted {
     Deaf,
     /// A part that is not what was expected makes a party panic.
     Panics,
+    /// Of the digests only a byte is compared.
+    Byte,
+    /// Nobody knows what went into the digest.
+    Given,
 }
 
 /// The parties give each other parts of a sum, compare all parts, and tell the sum.
@@ -43,15 +47,22 @@ fn toy(mut session: Session, inputs: u64, out: &mut ShapeOutcome, planted: Plant
     let tell = |session: &mut Session| -> Result<(), Abort> {
         peers.iter().try_for_each(|peer| session.send(TELL, *peer, &sum, 0))
     };
-    let digest = blake3::hash(&parts.concat());
-    session.show(COMPARE, digest.as_bytes())?;
+    let digest = match planted {
+        Planted::Given => *blake3::hash(&parts.concat()).as_bytes(),
+        _ => blake3::Hasher::new().update(&parts.concat()).update(b"toy").to_compare(),
+    };
+    session.show(COMPARE, &digest)?;
     if planted == Planted::Early {
         tell(&mut session)?;
     }
     for peer in &peers {
         let mut theirs = [0; 32];
         session.recv(COMPARE, *peer, &mut theirs)?;
-        let same = planted == Planted::Unchecked || session.same_digest(digest.as_bytes(), &theirs);
+        let same = match planted {
+            Planted::Unchecked => true,
+            Planted::Byte => same_bytes(&digest[..1], &theirs[..1]),
+            _ => session.same_digest(&digest, &theirs),
+        };
         session.require(checks::M0_3, COMPARE, same, None)?;
     }
     // what a deviating party could change in what it gives is compared with what was agreed before
@@ -96,6 +107,7 @@ fn faults(shapes: Vec<NetShape>, extent: Extent) -> Vec<String> {
         checks: &[],
         idle: &[],
         varies: &[],
+        narrow: &[],
     };
     let all = net.census(extent).faults().to_vec();
     all.into_iter().filter(|fault| !is_of_this_crate(fault)).collect()
@@ -110,6 +122,7 @@ fn a_protocol_without_faults_has_none() {
         checks: &[],
         idle: &[],
         varies: &[],
+        narrow: &[],
     };
     let census = net.census(Extent::All);
     assert!(census.faults().iter().all(|fault| is_of_this_crate(fault)), "{:#?}", census.faults());
@@ -131,6 +144,29 @@ fn planted_faults_are_found() {
     }
 }
 
+/// A comparison of too little is found in the honest run.
+#[test]
+fn planted_comparisons_are_found() {
+    for (planted, told) in [
+        (Planted::Byte, "toy: the check M0.3 compares only 8 bits"),
+        (Planted::Given, "toy: the check M0.3 compares a digest that nobody knows the content of"),
+    ] {
+        let found = faults(vec![shape(planted)], Extent::Sample { seed: 1, times: 1 });
+        assert!(found.iter().any(|fault| fault == told), "{planted:?}: {found:#?}");
+    }
+    let spared = MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes: vec![shape(Planted::Nothing)],
+        silent: &[],
+        checks: &[],
+        idle: &[],
+        varies: &[],
+        narrow: &[("M0.3", "a mistake")],
+    };
+    let faults = spared.census(Extent::Sample { seed: 1, times: 1 }).faults().to_vec();
+    assert!(faults.iter().any(|fault| fault.contains("M0.3 is called narrow for nothing")), "{faults:#?}");
+}
+
 /// A shape that was forgotten: its steps stand in the sources, and nobody sends a message with them.
 #[test]
 fn a_forgotten_shape_is_found() {
@@ -141,6 +177,7 @@ fn a_forgotten_shape_is_found() {
         checks: &[],
         idle: &[],
         varies: &[],
+        narrow: &[],
     };
     let census = net.census(Extent::Sample { seed: 1, times: 1 });
     let forgotten = "divisi_core::coin/commit: no shape sends a message with this step";

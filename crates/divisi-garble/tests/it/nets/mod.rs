@@ -92,6 +92,7 @@ fn net() -> MessageNet<'static> {
         checks: divisi_garble::checks::ALL,
         idle: &[],
         varies: &[],
+        narrow: &[],
     }
 }
 

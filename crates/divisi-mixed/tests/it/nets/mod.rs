@@ -222,6 +222,7 @@ fn net() -> MessageNet<'static> {
         checks: divisi_mixed::checks::ALL,
         idle: &[],
         varies: VARIES,
+        narrow: &[],
     }
 }
 

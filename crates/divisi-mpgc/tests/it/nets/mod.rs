@@ -87,6 +87,7 @@ fn net() -> MessageNet<'static> {
         checks: divisi_mpgc::checks::ALL,
         idle: &[],
         varies: &[],
+        narrow: &[],
     }
 }
 

@@ -222,3 +222,6 @@ fn digest(taken: &Taken, connection: &ConnectionId, number: u64) -> [u8; 32] {
     hasher.update(&crate::wire::encode(item, AAD).unwrap_or_default());
     *hasher.finalize().as_bytes()
 }
+
+#[cfg(test)]
+mod tests;

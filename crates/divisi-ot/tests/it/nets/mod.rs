@@ -109,6 +109,7 @@ fn net() -> MessageNet<'static> {
         checks: divisi_ot::checks::ALL,
         idle: &[],
         varies: &[],
+        narrow: &[],
     }
 }
 

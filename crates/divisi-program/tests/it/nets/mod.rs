@@ -1,4 +1,5 @@
 //! Nets over programs.
 
 mod draws;
+mod messages;
 mod worlds;

@@ -2,7 +2,7 @@
 
 use super::{LANES, dealt, shape};
 use crate::common::prelude::*;
-use divisi_core::step;
+use divisi_core::{ComparedDigest, step};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome};
 use divisi_rep3::{Agreement, ComparedInput};
 use divisi_symmetric::aes;
@@ -26,7 +26,8 @@ fn input(seed: u64, lanes: usize) -> Vec<u8> {
 /// Two requests, whose inputs are agreed on, one by one and as a list.
 fn play(trio: Trio, protocol: Protocol, seed: u64, out: &mut ShapeOutcome) -> Result<(), Abort> {
     let mut e = Rep3::new(trio, protocol, Security::Malicious);
-    let (me, public) = (e.trio().me().index(), *blake3::hash(b"a request").as_bytes());
+    let me = e.trio().me().index();
+    let public = blake3::Hasher::new().update(b"a request").to_compare();
     for lanes in [LANES, 3] {
         let part = &dealt(seed, &[input(seed, lanes)], me).remove(0);
         let mut agreed = vec![e.trio().agree_input(checks::A24, &public, Some(part))?];

@@ -47,6 +47,7 @@ fn net() -> MessageNet<'static> {
         checks: divisi_rep3::checks::ALL,
         idle: &[],
         varies: &[],
+        narrow: &[],
     }
 }
 

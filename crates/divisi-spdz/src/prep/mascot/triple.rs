@@ -153,6 +153,7 @@ fn sacrifice<F: Mac>(
     add_times(&mut c_hat, &b, &rho);
     let sigma = party.open(SIGMA, &c_hat.x, &c_hat.m)?;
     let zero = sigma.iter().fold(F::ZERO.ct_eq(&F::ZERO), |zero, sigma| zero & sigma.ct_eq(&F::ZERO));
+    party.session.covers(checks::K19, || <F as Field>::BITS * sigma.len());
     party.session.require(checks::K19, SIGMA, bool::from(zero), None)?; // [K19]
     party.check_here()?;
     Ok(Triples { a, b, c })

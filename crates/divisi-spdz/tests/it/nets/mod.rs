@@ -73,6 +73,7 @@ fn net() -> MessageNet<'static> {
         checks: divisi_spdz::checks::ALL,
         idle: &[],
         varies: VARIES,
+        narrow: &[],
     }
 }
 

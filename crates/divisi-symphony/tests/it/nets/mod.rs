@@ -145,6 +145,7 @@ fn net() -> MessageNet<'static> {
         checks: &[],
         idle: &[],
         varies: &[],
+        narrow: &[],
     }
 }
 

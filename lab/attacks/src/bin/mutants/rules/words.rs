@@ -40,7 +40,7 @@ const WORDS: [(Act, &str); 11] = [
     (
         Hashes,
         "hash digest finalize finalize_xof update derive mix absorb extend_from_slice word put \
-         keyed_hash new_keyed component_digest combinations",
+         keyed_hash new_keyed component_digest combinations to_compare",
     ),
     (
         Enters,
@@ -83,6 +83,10 @@ pub fn act_on(receiver: &str, name: &str, arguments: usize) -> Option<Act> {
         ("bytes" | "list" | "number" | "with" | "with_lists", 1..) => Some(Hashes),
         ("to_le_bytes", 0) if COUNTS.iter().all(|count| !receiver.contains(count)) => Some(Reads),
         ("extend" | "insert" | "push", _) if receiver.starts_with("self.") => Some(Enters),
+        // differences of what must be equal
+        ("add" | "add_masked", _) if ["wrong", "difference"].iter().any(|of| receiver.ends_with(of)) => {
+            Some(Enters)
+        }
         _ => None,
     }
 }
