@@ -57,6 +57,9 @@ pub struct Meter {
     /// What was compared for each check.
     #[cfg(feature = "testing")]
     compared: Mutex<BTreeMap<Check, ComparedBits>>,
+    /// What was written to a disk, each with how many checks had been executed.
+    #[cfg(feature = "testing")]
+    stored: Mutex<Vec<(Step, u64)>>,
 }
 
 /// What the executions of a check compared.
@@ -71,9 +74,23 @@ pub(crate) struct ComparedBits {
     pub unknown: u64,
 }
 
-/// The counts, the coins and what was compared.
+/// All that a meter has when a run is over.
 #[cfg(feature = "testing")]
-pub(crate) type Metered = (Counts, Vec<(Step, u32)>, BTreeMap<Check, ComparedBits>);
+pub(crate) struct Metered {
+    pub counts: Counts,
+    /// The coins that were opened, in order, each with the length of the chain of messages before it.
+    pub coins: Vec<(Step, u32)>,
+    /// What was compared for each check.
+    pub compared: BTreeMap<Check, ComparedBits>,
+    /// What was written to a disk, in order, each with how many checks had been executed.
+    pub stored: Vec<(Step, u64)>,
+}
+
+/// What was noted.
+#[cfg(feature = "testing")]
+fn noted<T: Clone>(all: &Mutex<T>) -> T {
+    all.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
 
 impl Meter {
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -108,10 +125,18 @@ impl Meter {
         self.coins.lock().unwrap_or_else(PoisonError::into_inner).push((step, depth));
     }
 
-    /// The coins that were opened, in order, each with the length of the chain of messages before it.
+    /// Something is written to a disk now.
     #[cfg(feature = "testing")]
-    pub(crate) fn coins(&self) -> Vec<(Step, u32)> {
-        self.coins.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn stores(&self, step: Step) {
+        let executed = self.counts().checks.values().sum();
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner).push((step, executed));
+    }
+
+    /// All that was counted and noted.
+    #[cfg(feature = "testing")]
+    pub(crate) fn all(&self) -> Metered {
+        let (coins, compared, stored) = (noted(&self.coins), noted(&self.compared), noted(&self.stored));
+        Metered { counts: self.read(), coins, compared, stored }
     }
 
     /// An execution of a check compared this.
@@ -134,12 +159,6 @@ impl Meter {
             return;
         }
         self.compared.lock().unwrap_or_else(PoisonError::into_inner).entry(check).or_default().all += bits;
-    }
-
-    /// What was compared for each check.
-    #[cfg(feature = "testing")]
-    pub(crate) fn all_compared(&self) -> BTreeMap<Check, ComparedBits> {
-        self.compared.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Count `n` opened values.

@@ -120,7 +120,10 @@ impl<F: Mac> Party<F> {
     /// \[K21\].
     pub(crate) fn at_risk(&self, at_risk: bool) -> Result<(), Abort> {
         match &self.reserve {
-            Some(reserve) => reserve.risk(at_risk).map_err(|e| unfit(&self.session, ALPHA, &e)),
+            Some(reserve) => {
+                let noted = self.session.stored(ALPHA, || reserve.risk(at_risk));
+                noted.map_err(|e| unfit(&self.session, ALPHA, &e))
+            }
             None => Ok(()),
         }
     }

@@ -51,15 +51,21 @@ impl Session {
         self.shared.meter.coin(step, self.depth);
     }
 
-    /// Reads the meter, also when the session has ended: its counts, the coins that were opened, each with
-    /// the length of the chain of messages before it, and what was compared for each check.
+    /// Reads the meter, also when the session has ended.
     #[cfg(feature = "testing")]
     pub(crate) fn counter(&self) -> impl Fn() -> crate::meter::Metered + use<> {
         let shared = std::sync::Arc::clone(&self.shared);
-        move || {
-            let meter = &shared.meter;
-            (meter.read(), meter.coins(), meter.all_compared())
-        }
+        move || shared.meter.all()
+    }
+
+    /// Write something to a disk: tests note how many checks were executed before.
+    #[inline(always)]
+    pub fn stored<T>(&self, step: divisi_net::Step, write: impl FnOnce() -> T) -> T {
+        #[cfg(feature = "testing")]
+        self.shared.meter.stores(step);
+        #[cfg(not(feature = "testing"))]
+        let _ = step;
+        write()
     }
 
     /// The record of all draws of this party in this session: none unless the parameters asked for it.

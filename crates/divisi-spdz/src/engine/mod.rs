@@ -130,7 +130,10 @@ impl<F: Host> Spdz<F> {
     /// [`Abort::Unfit`] if the stock cannot record it.
     pub fn rest(&mut self) -> Result<(), Abort> {
         match &self.party.reserve {
-            Some(reserve) => reserve.close().map_err(|e| unfit(&self.party.session, OUTPUT, &e)),
+            Some(reserve) => {
+                let closed = self.party.session.stored(OUTPUT, || reserve.close());
+                closed.map_err(|e| unfit(&self.party.session, OUTPUT, &e))
+            }
             None => Ok(()),
         }
     }

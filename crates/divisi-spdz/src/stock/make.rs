@@ -108,7 +108,8 @@ fn fill<F: Host>(
             while there < due {
                 let count = (due - there).min(kind.lot() as u64);
                 let lot = lot(party, source, *kind, usize::try_from(count).unwrap_or(0))?;
-                reserve.put(series, count, &lot).map_err(|e| unfit(&party.session, MADE, &e))?;
+                let put = party.session.stored(MADE, || reserve.put(series, count, &lot));
+                put.map_err(|e| unfit(&party.session, MADE, &e))?;
                 there += count;
             }
         }
@@ -118,7 +119,7 @@ fn fill<F: Host>(
         made.update(&count.made.to_le_bytes());
     }
     party.session.compare(checks::M0_3, MADE, &made.to_compare())?; // [M0.3]
-    reserve.close().map_err(|e| unfit(&party.session, MADE, &e))
+    party.session.stored(MADE, || reserve.close()).map_err(|e| unfit(&party.session, MADE, &e))
 }
 
 /// Make values of one kind, check them, and encode them as they are stored on disk.

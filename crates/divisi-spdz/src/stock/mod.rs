@@ -190,7 +190,7 @@ impl<F: Mac> FromStock<F> {
             hasher.update(&count.made.to_le_bytes()).update(&count.taken.to_le_bytes());
         }
         session.compare(checks::K23, COUNTS, &hasher.to_compare())?; // [K23]
-        reserve.begin(&agreed).map_err(|e| unfit(&session, COUNTS, &e))?;
+        session.stored(COUNTS, || reserve.begin(&agreed)).map_err(|e| unfit(&session, COUNTS, &e))?;
         let reserve = Arc::new(reserve);
         let (end, aborted) = at_abort(&session, &reserve);
         let mut party = Party::new(session, alpha)?;
@@ -206,7 +206,7 @@ impl<F: Mac> FromStock<F> {
         count: usize,
     ) -> Result<Auth<V, F>, Abort> {
         let phase = party.session.detour(LOAD_PHASE);
-        let values = self.values(kind, count);
+        let values = party.session.stored(TAKE, || self.values(kind, count));
         party.session.back(phase);
         values.map_err(|e| match e {
             // all parties agreed on what is left, so that all find this at the same place

@@ -2,8 +2,9 @@
 //! check in each shape, how many bits it compares for it, and who receives what. A loop that leaves out a
 //! peer, a piece or a lane, and a check that is no longer executed, change a count; a comparison of fewer
 //! bits, a digest or a ledger without its last item change the number of bits; a coin that is opened before
-//! something that it must follow changes the length of the chain of messages before it; a value that goes to
-//! somebody else adds a receiver.
+//! something that it must follow changes the length of the chain of messages before it, and something that is
+//! written to a disk too early the number of checks before it; a value that goes to somebody else adds a
+//! receiver.
 //!
 //! Three laws need no list: each check of the crate is executed by some shape, no comparison is shorter than
 //! [`LEAST`] bits, and of each digest that is compared it is known how much went into it. What is an
@@ -29,7 +30,7 @@ const WIDTH: usize = 108;
 const HEAD: &str =
     "# What the honest runs of the nets do (docs/nets.md): how often each party executes each check, how many
 # bits it compares for it (or values that a random combination covers), after how long chains of messages
-# it opens coins, and who receives what. Written by
+# it opens coins, after how many checks it writes to a disk, and who receives what. Written by
 # DIVISI_NETS=write cargo test --test it nets::census_of_messages
 ";
 
@@ -41,25 +42,40 @@ pub(super) struct Counted {
     /// How many values were opened.
     openings: u64,
     /// For each step the lengths of the chains of messages before its coins.
-    coins: BTreeMap<&'static str, Vec<u32>>,
+    coins: BTreeMap<&'static str, Vec<u64>>,
+    /// For each step with which something is written to a disk, how many checks were executed before.
+    stored: BTreeMap<&'static str, Vec<u64>>,
 }
 
 impl Counted {
-    pub fn of((counts, opened, compared): Metered) -> Counted {
-        let mut coins = BTreeMap::<_, Vec<u32>>::new();
-        opened.iter().for_each(|(step, depth)| coins.entry(step.name).or_default().push(*depth));
-        Counted { checks: counts.checks, compared, openings: counts.openings, coins }
+    pub fn of(metered: Metered) -> Counted {
+        let (mut coins, mut stored) = (BTreeMap::<_, Vec<u64>>::new(), BTreeMap::<_, Vec<u64>>::new());
+        let depths = metered.coins.iter().map(|(step, depth)| (step, u64::from(*depth)));
+        depths.for_each(|(step, depth)| coins.entry(step.name).or_default().push(depth));
+        metered.stored.iter().for_each(|(step, after)| stored.entry(step.name).or_default().push(*after));
+        let Metered { counts, compared, .. } = metered;
+        Counted { checks: counts.checks, compared, openings: counts.openings, coins, stored }
     }
 
     /// What stands in a list, by what it counts.
     fn told(&self) -> BTreeMap<String, String> {
-        let coin = |depths: &Vec<u32>| depths.iter().map(u32::to_string).collect::<Vec<_>>().join("+");
-        let coins = self.coins.iter().map(|(step, depths)| (format!("coin {step}"), coin(depths)));
+        let coins = self.coins.iter().map(|(step, depths)| (format!("coin {step}"), row(depths)));
+        let stored = self.stored.iter().map(|(step, after)| (format!("stored {step}"), row(after)));
         let compared = self.compared.iter().map(|(check, bits)| (format!("{check} of"), bits.all.to_string()));
         let openings = (self.openings > 0).then(|| ("openings".to_owned(), self.openings.to_string()));
         let checks = self.checks.iter().map(|(check, n)| (check.to_string(), n.to_string()));
-        checks.chain(compared).chain(openings).chain(coins).collect()
+        checks.chain(compared).chain(openings).chain(coins).chain(stored).collect()
     }
+}
+
+/// Numbers in order: `2*7+9` are two sevens and a nine.
+fn row(numbers: &[u64]) -> String {
+    let runs = numbers.chunk_by(|one, next| one == next).filter_map(|run| run.first().zip(Some(run.len())));
+    let told = |(number, times): (&u64, usize)| match times {
+        1 => number.to_string(),
+        _ => format!("{times}*{number}"),
+    };
+    runs.map(told).collect::<Vec<_>>().join("+")
 }
 
 /// What stands in place of a count that chance decides.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What a line does that names a step, but sends no message with it.
-const MUTE: [&str; 15] = [
+const MUTE: [&str; 16] = [
     "misuse(",
     "Misuse {",
     "Misuse::",
@@ -21,6 +21,7 @@ const MUTE: [&str; 15] = [
     ".demand(",
     ".demand_pair(",
     ".demand_settled(",
+    ".stored(",
 ];
 
 /// A step that stands in the sources.

@@ -11,33 +11,36 @@ use divisi_mixed::{Gmw, GmwBit, Mixed, num};
 use divisi_ot::{Base, SetupConfig};
 use std::sync::Arc;
 
-/// A circuit, conversions both ways, a lookup, products, and outputs to the first party.
+/// In two calls, a circuit, conversions both ways, a lookup, products, and outputs to the first party.
 fn play(
     session: Session,
     run: WorldRun,
     bits: Option<&Arc<Ring>>,
     numbers: Option<&Arc<Ring>>,
 ) -> Result<Vec<u8>, Abort> {
-    let (plain, lanes, owner) = (plain(), 3, party(1));
+    let (plain, owner) = (plain(), party(1));
     let gmw = Gmw::new(session, SetupConfig { base: Base::Half, ..SetupConfig::default() })?;
     let mut mixed = Mixed::new(gmw, plain, bits, numbers)?;
     let me = mixed.session().me();
-    let secret = GmwBit::of((0..lanes).map(|i| [i % 3 % 2, (i + 1) % 2][run.world] as u64));
-    let bit = mixed.gmw().input(owner, lanes, Some(&secret).filter(|_| me == owner))?;
-    let program = product();
-    let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
-    mixed.gmw().run(&mut jobs)?;
-    let number = mixed.b2a(&[bit.clone(), jobs[0].wires[0].clone()])?;
-    let signs = mixed.prep_lut(1, lanes)?;
-    let looked = mixed.lookup(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
-    num::open_to(mixed.session(), plain, &[owner], &looked[0])?;
-    mixed.gmw().output(&[owner], &jobs[0].wires)?;
-    // products of numbers, and their bits, need ciphertexts
-    if numbers.is_some() {
-        let product = mixed.multiply(&number, &looked[0])?;
-        num::open_to(mixed.session(), plain, &[owner], &product)?;
-        let bits = mixed.a2b(&product)?;
-        mixed.gmw().output(&[owner], &bits)?;
+    // in one world both calls have the same secret, in the other one they have two
+    for (call, lanes) in [3, 1].into_iter().enumerate() {
+        let secret = GmwBit::of((0..lanes).map(|i| [i % 3 % 2, (i + call + 1) % 2][run.world] as u64));
+        let bit = mixed.gmw().input(owner, lanes, Some(&secret).filter(|_| me == owner))?;
+        let program = product();
+        let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
+        mixed.gmw().run(&mut jobs)?;
+        let number: Num = mixed.convert(vec![bit.clone(), jobs[0].wires[0].clone()])?;
+        let signs = mixed.signs(1, lanes)?;
+        let looked = mixed.look_up(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
+        num::open_to(mixed.session(), plain, &[owner], &looked[0])?;
+        mixed.gmw().output(&[owner], &jobs[0].wires)?;
+        // products of numbers, and their bits, need ciphertexts
+        if numbers.is_some() {
+            let product = mixed.multiply(&number, &looked[0])?;
+            num::open_to(mixed.session(), plain, &[owner], &product)?;
+            let bits: Vec<GmwBit> = mixed.convert(product)?;
+            mixed.gmw().output(&[owner], &bits)?;
+        }
     }
     Ok(Vec::new())
 }

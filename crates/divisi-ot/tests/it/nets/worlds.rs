@@ -7,31 +7,42 @@ use divisi_ot::correlate::Numbers;
 use divisi_ot::testing::{unsound, unsound_over_field};
 use divisi_ot::{Base, Bits, Links};
 
-const ROWS: usize = 200;
+/// How many rows each call makes.
+const CALLS: [usize; 2] = [200, 65];
 
-/// The bits of each world: those of the first party are secret.
-fn bits(session: &Session, run: WorldRun) -> [u64; 4] {
-    let secret = [0x5555_0000_ffff_1234, 0x0f0f_7777_0000_abcd][run.world];
-    let own = if session.me().number() == 1 { secret } else { 0x1111_2222_3333_4444 };
-    [own, own, own, own & 0xff]
+/// The bits of each world, as many as a call has rows: those of the first party are secret. In one world both
+/// calls have the same, in the other one they have two, so that a mask which serves both tells them apart.
+fn bits(session: &Session, run: WorldRun, call: usize) -> Vec<u64> {
+    let secrets = [0x5555_0000_ffff_1234, 0x0f0f_7777_0000_abcd ^ (call as u64 * 0x3333_cccc_1234_9999)];
+    let own = if session.me().number() == 1 { secrets[run.world] } else { 0x1111_2222_3333_4444 };
+    let rows = CALLS[call];
+    let mut bits = vec![own; rows.div_ceil(64)];
+    if let Some(last) = bits.last_mut() {
+        *last &= u64::MAX >> (64 - rows % 64);
+    }
+    bits
 }
 
 fn rows(mut session: Session, run: WorldRun, base: Base) -> Result<Vec<u8>, Abort> {
-    let mine = bits(&session, run);
     let mut setup = unsound_over_field(&mut session, config(base), 48)?;
-    setup.mac_shares(&mut session, Bits::Chosen(&mine, ROWS))?;
-    setup.pad_rows(&mut session, Bits::Chosen(&mine, ROWS))?;
+    for (call, rows) in CALLS.into_iter().enumerate() {
+        let mine = bits(&session, run, call);
+        setup.mac_shares(&mut session, Bits::Chosen(&mine, rows))?;
+        setup.pad_rows(&mut session, Bits::Chosen(&mine, rows))?;
+    }
     Ok(Vec::new())
 }
 
 fn products(mut session: Session, run: WorldRun, base: Base) -> Result<Vec<u8>, Abort> {
-    let mine = bits(&session, run);
     let mut setup = unsound(&mut session, config(base))?;
-    setup.random_products(&mut session, ROWS, &mine)?;
-    let mut pads = setup.semi_honest_rows(&mut session, Bits::Chosen(&mine, ROWS), Links::All)?;
-    let numbers = Numbers { modulus: 65_537, count: 1 };
-    let values: Vec<u64> = (0..ROWS).map(|i| mine[i / 64] >> (i % 64) & 0xff).collect();
-    setup.correlate(&mut session, &mut pads, None, &numbers, &values)?;
+    for (call, rows) in CALLS.into_iter().enumerate() {
+        let mine = bits(&session, run, call);
+        setup.random_products(&mut session, rows, &mine)?;
+        let mut pads = setup.semi_honest_rows(&mut session, Bits::Chosen(&mine, rows), Links::All)?;
+        let numbers = Numbers { modulus: 65_537, count: 1 };
+        let values: Vec<u64> = (0..rows).map(|i| mine[i / 64] >> (i % 64) & 0xff).collect();
+        setup.correlate(&mut session, &mut pads, None, &numbers, &values)?;
+    }
     Ok(Vec::new())
 }
 

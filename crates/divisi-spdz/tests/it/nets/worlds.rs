@@ -11,6 +11,9 @@ use divisi_symmetric::des::SBOXES;
 
 type Engine = Spdz<Gf48>;
 
+/// The lanes of each call.
+const CALLS: [usize; 2] = [9, 3];
+
 /// An engine whose dealer draws something else in each run.
 fn engine(session: Session, run: WorldRun, protocol: SpdzProtocol) -> Result<Engine, Abort> {
     dealt(session, run.seed as u8, protocol)
@@ -21,45 +24,58 @@ fn to_owner(e: &mut Engine, x: AuthByte<Gf48>) -> Result<(), Abort> {
     e.output_to(party(1), verified).map(drop)
 }
 
-/// Bytes through S-boxes, both ways.
+/// In one world all calls have the same secret, in the other one each has its own, so that a mask which serves
+/// two calls tells them apart.
+fn of_call(run: WorldRun, call: usize) -> u64 {
+    (run.world * (call + 1)) as u64
+}
+
+/// Bytes through S-boxes, both ways, in two calls.
 fn sboxes(session: Session, run: WorldRun, protocol: SpdzProtocol) -> Result<Vec<u8>, Abort> {
     let mut e = engine(session, run, protocol)?;
-    let mut x = given(&mut e, party(1), &values(run.world as u64, 9))?;
-    for direction in [Direction::Encrypt, Direction::Decrypt] {
-        e.sbox(direction, &mut [&mut x])?;
+    for (call, lanes) in CALLS.into_iter().enumerate() {
+        let mut x = given(&mut e, party(1), &values(of_call(run, call), lanes))?;
+        for direction in [Direction::Encrypt, Direction::Decrypt] {
+            e.sbox(direction, &mut [&mut x])?;
+        }
+        to_owner(&mut e, x)?;
     }
-    to_owner(&mut e, x)?;
     Ok(Vec::new())
 }
 
-/// Values in a table, of which nobody learns what was found.
+/// In two calls, values in a table, of which nobody learns what was found.
 fn table(session: Session, run: WorldRun) -> Result<Vec<u8>, Abort> {
     let mut e = engine(session, run, SpdzProtocol::Lookup)?;
     let table = PublicTable::new(12, (0..256).map(|i: u16| i.wrapping_mul(77) & 0xfff).collect()).unwrap();
-    let places: Vec<u16> = (0..9).map(|i| (i * 37 + run.world as u16 * 5) % 256).collect();
-    let mine = (e.session().me() == party(1)).then_some(&places[..]);
-    let x = e.input_values(party(1), mine, 8, places.len())?;
-    let y = e.look_up_value(&table, &x)?;
-    e.settled(y)?;
+    for (call, lanes) in CALLS.into_iter().enumerate() {
+        let place = |i: usize| ((i as u64 * 37 + of_call(run, call) * 5) % 256) as u16;
+        let places: Vec<u16> = (0..lanes).map(place).collect();
+        let mine = (e.session().me() == party(1)).then_some(&places[..]);
+        let x = e.input_values(party(1), mine, 8, lanes)?;
+        let y = e.look_up_value(&table, &x)?;
+        e.settled(y)?;
+    }
     Ok(Vec::new())
 }
 
-/// Bits in a table of DES, and in a program.
+/// In two calls, bits in a table of DES, and in a program.
 fn bits(session: Session, run: WorldRun, protocol: SpdzProtocol) -> Result<Vec<u8>, Abort> {
     let mut e = engine(session, run, protocol)?;
-    let secret: Vec<bool> = (0..24).map(|i| (i * i + run.world) % 7 < 3).collect();
-    let x = given_bits(&mut e, party(1), &secret)?;
-    let wire = |k: usize| x.gather(&(k * 4..(k + 1) * 4).collect::<Vec<_>>()).unwrap();
-    let mut layer = [Lookup { table: &SBOXES[0], wires: (0..6).map(wire).collect() }];
-    e.look_up(&mut layer)?;
-    let program = super::online::program();
-    let mut jobs = [ProgramRun::new(&program, (0..3).map(wire).collect())];
-    e.run(&mut jobs)?;
-    for wire in
-        layer.into_iter().flat_map(|lookup| lookup.wires).chain(jobs.into_iter().flat_map(|job| job.wires))
-    {
-        let verified = e.settled(wire)?;
-        e.output_bits_to(party(1), verified)?;
+    for (call, lanes) in [4, 1].into_iter().enumerate() {
+        let secret: Vec<bool> =
+            (0..6 * lanes as u64).map(|i| (i * i + of_call(run, call)) % 7 < 3).collect();
+        let x = given_bits(&mut e, party(1), &secret)?;
+        let wire = |k: usize| x.gather(&(k * lanes..(k + 1) * lanes).collect::<Vec<_>>()).unwrap();
+        let mut layer = [Lookup { table: &SBOXES[0], wires: (0..6).map(wire).collect() }];
+        e.look_up(&mut layer)?;
+        let program = super::online::program();
+        let mut jobs = [ProgramRun::new(&program, (0..3).map(wire).collect())];
+        e.run(&mut jobs)?;
+        let jobs = jobs.into_iter().flat_map(|job| job.wires);
+        for wire in layer.into_iter().flat_map(|lookup| lookup.wires).chain(jobs) {
+            let verified = e.settled(wire)?;
+            e.output_bits_to(party(1), verified)?;
+        }
     }
     Ok(Vec::new())
 }

@@ -69,14 +69,14 @@ fn mac(rep: &mut Rep3, seed: u64, out: Out<'_>, name: &str) -> Result<(), Abort>
     Ok(())
 }
 
-/// Blocks of two calls, there and back.
+/// Blocks of two calls under two keys, there and back.
 fn ciphers(rep: &mut Rep3, seed: u64, out: Out<'_>, _: &str) -> Result<(), Abort> {
     let me = rep.trio().me();
     let aes = Maestro::new(KeySize::Aes128, Priority::LowLatency);
-    let own = bytes(seed, 16);
-    let key = aes.input_key(rep, party(3), (me == party(3)).then_some(&own[..]))?;
-    let ks = aes.compute_ks(rep, &key)?;
-    for (owner, count) in [(1, 130), (2, 3)] {
+    for (owner, count, of_key) in [(1, 130, 3), (2, 3, 1)] {
+        let own = bytes(seed + count as u64, 16);
+        let key = aes.input_key(rep, party(of_key), (me == party(of_key)).then_some(&own[..]))?;
+        let ks = aes.compute_ks(rep, &key)?;
         let blocks: Vec<[u8; 16]> = (0..count).map(|i| [i as u8 ^ seed as u8; 16]).collect();
         let block = aes.input_block(rep, party(owner), count, (me == party(owner)).then_some(&blocks[..]))?;
         let sealed = aes.encipher(rep, &ks, &block)?;

@@ -14,10 +14,17 @@ fn play(session: Session, run: WorldRun, owner: u8, rounds: Rounds) -> Result<Ve
     let (me, program, owner) = (rep.trio().me(), program(), party(owner));
     let receivers = vec![vec![owner]; program.outputs().len()];
     let circuit = OwnedCircuit::with_receivers(&program, &[7; 32], &[owner; 3], &receivers)?;
-    let secret: Vec<u8> = (0..33).map(|i| [i % 3 % 2, i % 5 % 2][run.world]).collect();
-    let mine: &[u8] = if me == owner { &secret } else { &[] };
-    let learned = circuit.evaluate(&mut rep, mine)?;
-    Ok(if me == owner { Vec::new() } else { learned.to_vec() })
+    let mut all = Vec::new();
+    // in one world both calls have the same secret, in the other one they have two
+    for call in [0, 1] {
+        let secret: Vec<u8> = (0..33).map(|i| [i % 3 % 2, (i + call) % 5 % 2][run.world]).collect();
+        let mine: &[u8] = if me == owner { &secret } else { &[] };
+        let learned = circuit.evaluate(&mut rep, mine)?;
+        if me != owner {
+            all.extend_from_slice(&learned);
+        }
+    }
+    Ok(all)
 }
 
 #[test]
