@@ -57,7 +57,7 @@ impl Difference {
 
     /// Add all that another difference has found.
     #[inline(always)]
-    pub fn add_all(&mut self, other: Difference) {
+    pub fn add_all(&mut self, other: &Difference) {
         self.found |= other.found;
         #[cfg(feature = "testing")]
         {
@@ -122,17 +122,19 @@ pub(crate) mod tally {
         static SINCE: Cell<Tally> = const { Cell::new(Tally { bits: 0, unknown: 0 }) };
     }
 
-    /// How many bytes went into each digest; a thread may compare what another one made.
-    static MADE: LazyLock<Mutex<HashMap<[u8; 32], u64>>> = LazyLock::new(Mutex::default);
-    /// So many digests are remembered: long tests make millions, and compare each soon.
-    const MOST: usize = 1 << 18;
+    /// How many bytes went into each digest: of those made last, and of as many before. A thread may compare
+    /// what another one made.
+    static MADE: LazyLock<Mutex<[HashMap<[u8; 32], u64>; 2]>> = LazyLock::new(Mutex::default);
+    /// At least so many digests are remembered: long tests make millions, and compare each soon.
+    const MOST: usize = 1 << 17;
 
     pub fn made(digest: &[u8; 32], bytes: u64) {
-        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.len() >= MOST {
-            made.clear();
+        let mut all = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        let [last, before] = &mut *all;
+        if last.len() >= MOST {
+            *before = std::mem::take(last);
         }
-        made.insert(*digest, bytes);
+        last.insert(*digest, bytes);
     }
 
     pub fn compared(bits: u64) {
@@ -143,7 +145,9 @@ pub(crate) mod tally {
     }
 
     pub fn digests(ours: &[u8; 32]) {
-        let bytes = MADE.lock().unwrap_or_else(PoisonError::into_inner).get(ours).copied();
+        let all = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = all.iter().find_map(|made| made.get(ours).copied());
+        drop(all);
         compared(bytes.map_or(256, |bytes| 8 * bytes));
         if bytes.is_none() {
             SINCE.with(|since| {
@@ -205,7 +209,7 @@ mod tests {
         assert_eq!((take(), take()), (Tally { bits: 136, unknown: 0 }, Tally::default()));
         let mut other = Difference::default();
         other.add_masked(0xff00, 0xf00);
-        difference.add_all(other);
+        difference.add_all(&other);
         assert!(!difference.is_zero());
         assert_eq!(take(), Tally { bits: 140, unknown: 0 });
     }

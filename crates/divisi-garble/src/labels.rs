@@ -239,7 +239,7 @@ impl Values {
             }
         }
         self.flush(&mut reader, product, tables, &mut done, &mut group);
-        self.difference.add_all(reader.difference);
+        self.difference.add_all(&reader.difference);
     }
 
     fn flush(

@@ -56,8 +56,8 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Record]) -> Result<
     checks.extend(made.iter().flat_map(Record::checks));
     for check in checks {
         trio.session.observe(check);
-        let of_check = || made.iter().filter(|record| record.checks().contains(&check));
-        trio.session.covers(check, || of_check().flat_map(Record::lanes).sum());
+        let of_check = move |record: &&Record| record.checks().contains(&check);
+        trio.session.covers(check, || made.iter().filter(of_check).flat_map(Record::lanes).sum());
     }
     // 1. coefficients
     let coefficients = trio.first_coin(fixed)?;
