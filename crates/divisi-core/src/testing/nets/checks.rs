@@ -6,6 +6,9 @@
 //! written to a disk too early the number of checks before it; a value that goes to somebody else adds a
 //! receiver.
 //!
+//! Each shape that asks how many lanes it has is run with twice as many, too, and the checks that compare no
+//! more then are listed: a comparison of the first lane alone stands there.
+//!
 //! Three laws need no list: each check of the crate is executed by some shape, no comparison is shorter than
 //! [`LEAST`] bits, and of each digest that is compared it is known how much went into it. What is an
 //! exception is listed with the reason.
@@ -21,8 +24,9 @@ use std::path::Path;
 /// With the value `write` the lists are written anew.
 const VARIABLE: &str = "DIVISI_NETS";
 const LIST: &str = "tests/it/nets/honest.txt";
-/// The head of the last block.
+/// The heads of the last blocks.
 const RECEIVERS: &str = "who receives";
+const STEADY: &str = "no more with twice as many lanes";
 /// A comparison of fewer bits is found by name.
 const LEAST: u64 = 64;
 /// No line is longer, unless one item is.
@@ -55,6 +59,12 @@ impl Counted {
         metered.stored.iter().for_each(|(step, after)| stored.entry(step.name).or_default().push(*after));
         let Metered { counts, compared, .. } = metered;
         Counted { checks: counts.checks, compared, openings: counts.openings, coins, stored }
+    }
+
+    /// How often a check was executed, and how many bits it compared.
+    fn amount(&self, check: Check) -> [u64; 2] {
+        let bits = self.compared.get(&check).map_or(0, |bits| bits.all);
+        [self.checks.get(&check).copied().unwrap_or(0), bits]
     }
 
     /// What stands in a list, by what it counts.
@@ -125,8 +135,23 @@ fn receivers(honest: &[Honest], name: &dyn Fn(u32) -> String, varies: &BTreeSet<
     all.into_iter().map(told).collect()
 }
 
+/// The checks that are executed as often, and compare as much, with twice as many lanes, in all shapes that
+/// have more then.
+fn steady([honest, twice]: [&[Honest]; 2]) -> Vec<String> {
+    let mut all = BTreeMap::<Check, bool>::new();
+    let parties = honest.iter().zip(twice).flat_map(|(one, two)| one.outcomes.iter().zip(&two.outcomes));
+    for (one, two) in parties.map(|(one, two)| (&one.counted, &two.counted)) {
+        for check in one.checks.keys() {
+            let grew = one.amount(*check).iter().zip(two.amount(*check)).any(|(one, two)| *one < two);
+            *all.entry(*check).or_default() |= grew;
+        }
+    }
+    all.into_iter().filter(|(_, grew)| !grew).map(|(check, _)| format!("{check} same")).collect()
+}
+
 /// The list that these runs make.
-fn list(net: &MessageNet<'_>, honest: &[Honest], name: &dyn Fn(u32) -> String) -> String {
+fn list(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String) -> String {
+    let [honest, _] = runs;
     let varies = net.varies.iter().map(|(what, _)| *what).collect();
     let mut list = HEAD.to_owned();
     let mut block = |head: &str, items: Vec<String>| {
@@ -146,12 +171,20 @@ fn list(net: &MessageNet<'_>, honest: &[Honest], name: &dyn Fn(u32) -> String) -
     };
     net.shapes.iter().zip(honest).for_each(|(shape, run)| block(shape.name, counted(run, &varies)));
     block(RECEIVERS, receivers(honest, name, &varies));
+    let steady = steady(runs);
+    if !steady.is_empty() {
+        block(STEADY, steady);
+    }
     list
 }
 
 /// What differs from the list, and which of these checks nobody executes.
-pub(super) fn judge(net: &MessageNet<'_>, honest: &[Honest], name: &dyn Fn(u32) -> String) -> Vec<String> {
-    let (made, file) = (list(net, honest, name), Path::new(net.folder).join(LIST));
+pub(super) fn judge(
+    net: &MessageNet<'_>,
+    runs: [&[Honest]; 2],
+    name: &dyn Fn(u32) -> String,
+) -> Vec<String> {
+    let (made, file, [honest, _]) = (list(net, runs, name), Path::new(net.folder).join(LIST), runs);
     if std::env::var_os(VARIABLE).is_some_and(|value| value == "write")
         && let Err(e) = std::fs::write(&file, &made)
     {

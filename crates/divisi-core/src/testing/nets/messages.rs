@@ -11,7 +11,7 @@ use super::plan::{self, Change, Honest};
 use super::{NetShape, checks, sources};
 use crate::Check;
 use crate::local::first;
-use crate::testing::{many, sent};
+use crate::testing::{Sent, many, sent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
@@ -62,8 +62,8 @@ impl MessageNet<'_> {
         let name = |step: u32| names.get(&step).cloned().unwrap_or_else(|| format!("step {step:#010x}"));
         let (mut faults, mut rows) = (Vec::new(), BTreeMap::<String, [usize; 3]>::new());
         let name_of_all = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let honest = match self.honest() {
-            Ok(honest) => honest,
+        let (honest, twice) = match self.honest().and_then(|one| Ok((self.twice(&one)?, one))) {
+            Ok((twice, honest)) => (honest, twice),
             Err(faults) => return MessageCensus { name: name_of_all, shapes: 0, rows, faults },
         };
         for (step, messages) in honest.iter().flat_map(|run| run.messages()) {
@@ -96,7 +96,7 @@ impl MessageNet<'_> {
         let never = rows.keys().filter(|step| !altered.contains(*step));
         faults.extend(never.map(|step| format!("{step} was never changed")));
         faults.extend(self.unsent(folder, &rows));
-        faults.extend(checks::judge(self, &honest, &name));
+        faults.extend(checks::judge(self, [&honest, &twice], &name));
         MessageCensus { name: name_of_all, shapes: self.shapes.len(), rows, faults }
     }
 
@@ -123,18 +123,18 @@ impl MessageNet<'_> {
 
     /// The honest runs of all shapes, or why there are none.
     fn honest(&self) -> Result<Vec<Honest>, Vec<String>> {
-        let runs = many(self.shapes.len(), 2, |i| {
-            let shape = self.shapes.get(i).ok_or_else(String::new)?;
-            let harness = shape.harness(WORLD);
-            let recordings = harness.recordings();
-            let (ends, outcomes) = shape.act(harness, INPUTS, WORLD).into_iter().unzip();
-            let aborted = |abort| format!("{}: an honest party aborted: {abort}", shape.name);
-            first(ends).map_err(aborted)?;
-            Ok(Honest { sent: sent(&recordings), outcomes })
-        });
-        let (runs, aborted): (Vec<_>, Vec<_>) = runs.into_iter().partition(Result::is_ok);
-        let aborted: Vec<String> = aborted.into_iter().filter_map(Result::err).collect();
-        if aborted.is_empty() { Ok(runs.into_iter().flatten().collect()) } else { Err(aborted) }
+        let one = |i: usize| self.shapes.get(i).map_or_else(|| Err(String::new()), |shape| run(shape, 1));
+        all(many(self.shapes.len(), 2, one))
+    }
+
+    /// The same with twice as many lanes: nothing of shapes that do not ask how many.
+    fn twice(&self, honest: &[Honest]) -> Result<Vec<Honest>, Vec<String>> {
+        let none = || Honest { sent: Sent::new(), outcomes: Vec::new() };
+        all(many(self.shapes.len(), 2, |i| {
+            let grows = honest.get(i).is_some_and(|run| run.outcomes.iter().any(|one| one.grows));
+            let Some(shape) = self.shapes.get(i).filter(|_| grows) else { return Ok(none()) };
+            run(shape, 2).map(|run| Honest { sent: Sent::new(), ..run })
+        }))
     }
 
     /// The steps of the sources with which no message was sent, and those that are called silent and are not.
@@ -156,6 +156,23 @@ impl MessageNet<'_> {
         }
         faults
     }
+}
+
+/// The honest run of a shape with so many times as many lanes.
+fn run(shape: &NetShape, size: usize) -> Result<Honest, String> {
+    let harness = shape.harness(WORLD);
+    let recordings = harness.recordings();
+    let (ends, outcomes) = shape.act_at(size, harness, INPUTS, WORLD).into_iter().unzip();
+    let aborted = |abort| format!("{}: an honest party aborted: {abort}", shape.name);
+    first(ends).map_err(aborted)?;
+    Ok(Honest { sent: sent(&recordings), outcomes })
+}
+
+/// All of these, or all that went wrong.
+fn all<T>(of: Vec<Result<T, String>>) -> Result<Vec<T>, Vec<String>> {
+    let (fine, wrong): (Vec<_>, Vec<_>) = of.into_iter().partition(Result::is_ok);
+    let wrong: Vec<String> = wrong.into_iter().filter_map(Result::err).collect();
+    if wrong.is_empty() { Ok(fine.into_iter().flatten().collect()) } else { Err(wrong) }
 }
 
 impl MessageCensus {

@@ -28,6 +28,9 @@ pub struct ShapeOutcome {
     /// How often the party executed each check, and when it opened which coins.
     pub(super) counted: Counted,
     counter: Option<(Recording, Vec<u32>)>,
+    /// How many times as many lanes as usual the run has, and whether the shape asked for any.
+    size: usize,
+    pub(super) grows: bool,
 }
 
 impl ShapeOutcome {
@@ -35,6 +38,13 @@ impl ShapeOutcome {
     pub fn put(&mut self, name: &'static str, value: impl Into<Vec<u8>>) {
         self.outputs.push((name, value.into()));
         self.released = self.released_now();
+    }
+
+    /// How many lanes (or instances, or rows) the shape computes, where it has so many by default: nets run it
+    /// with twice as many, too, and list the checks that do not compare more then.
+    pub fn lanes(&mut self, by_default: usize) -> usize {
+        self.grows = true;
+        by_default * self.size.max(1)
     }
 
     /// What was put out, each with its name.
@@ -131,9 +141,15 @@ impl NetShape {
 
     /// Run all parties over these links, with inputs of one seed, in the world of another one.
     pub fn act(&self, harness: Harness, inputs: u64, world: u64) -> ShapeEnds {
+        self.act_at(1, harness, inputs, world)
+    }
+
+    /// The same with so many times as many lanes.
+    pub(super) fn act_at(&self, size: usize, harness: Harness, inputs: u64, world: u64) -> ShapeEnds {
         let releases: Vec<u32> = self.releases.iter().map(|name| Step::new(name).id).collect();
         let start = |recording| ShapeOutcome {
             counter: Some((recording, releases.clone())),
+            size,
             ..ShapeOutcome::default()
         };
         let outcomes: Vec<Mutex<ShapeOutcome>> =

@@ -65,7 +65,7 @@ fn play(lab: &GarbleLab, mut session: Session, seed: u64, out: &mut ShapeOutcome
         }
     };
     let mut garble = Garble::new(&session, setup, lab.options);
-    for count in [n + 2, 1] {
+    for count in [out.lanes(n + 2), 1] {
         let bit = |i: usize, wire: usize| ((i * 5 + wire * 3 + seed as usize) % 7 % 2) as u8;
         let all: Vec<Vec<u8>> = (0..count).map(|i| (0..6).map(|wire| bit(i, wire)).collect()).collect();
         let inputs = of_party(&plan, session.me(), &all);

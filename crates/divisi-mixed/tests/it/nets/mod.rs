@@ -158,7 +158,7 @@ fn whole(
     let gmw = Gmw::new(session, SetupConfig::default())?;
     let mut mixed = Mixed::new(gmw, plain, bits, Some(numbers))?;
     let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
-    for (call, lanes) in [65, 1].into_iter().enumerate() {
+    for (call, lanes) in [out.lanes(65), 1].into_iter().enumerate() {
         let owner = all[call];
         let value = GmwBit::of((0..lanes).map(|i| ((i * i) as u64 + seed) % 3 % 2));
         let bit = mixed.gmw().input(owner, lanes, Some(&value).filter(|_| me == owner))?;

@@ -7,7 +7,7 @@
 //! server. Nothing of the input has been used by then.
 
 use crate::error::{Failed, Stop};
-use divisi_core::{Abort, Check, PartyId, Step};
+use divisi_core::{Abort, Check, ComparedDigest, PartyId, Step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Agreement, Rep3};
 
@@ -80,7 +80,7 @@ pub(crate) fn public(request: &[u8; 32], step: Step, extra: &[u8]) -> [u8; 32] {
     for part in [step.name.as_bytes(), extra] {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
     }
-    *hasher.finalize().as_bytes()
+    hasher.to_compare()
 }
 
 /// Tell the others a few public bytes, and receive theirs; returns all three, by party.

@@ -8,7 +8,7 @@ use crate::request::{AAD, ConnectionId, Item};
 use crate::server::found::Found;
 use crate::server::node::Node;
 use crate::server::scheduling::{Budget, Offer, RoundPlan, Taken, cost, kind};
-use divisi_core::{Abort, PartyId, Step};
+use divisi_core::{Abort, ComparedDigest, PartyId, Step};
 use divisi_rep3::checks;
 use divisi_rep3::deal::NOTHING;
 use divisi_rep3::{Agreement, ComparedInput, Lack, Rep3, Rounds};
@@ -50,12 +50,7 @@ pub(crate) fn agree_offers(
             }
         });
     }
-    let mut list = blake3::Hasher::new_derive_key("divisi 2026 offers v1");
-    list.update(&[u8::from(rounds == Rounds::Constant)]);
-    for Offer { connection, number, step } in offers {
-        list.update(connection).update(&number.to_le_bytes()).update(&step.to_le_bytes());
-    }
-    let verdicts = rep.trio().agree_list(list.finalize().as_bytes(), &inputs)?;
+    let verdicts = rep.trio().agree_list(&list(rounds, offers), &inputs)?;
     drop(inputs);
     let (mut agreed, mut refused) = (Vec::new(), Vec::new());
     for ((offer, candidate), verdicts) in offers.iter().zip(mine).zip(verdicts.as_chunks::<2>().0) {
@@ -80,6 +75,16 @@ pub(crate) fn agree_offers(
         }
     }
     Ok((agreed, refused))
+}
+
+/// A digest of what a round does, and how.
+fn list(rounds: Rounds, offers: &[Offer]) -> [u8; 32] {
+    let mut list = blake3::Hasher::new_derive_key("divisi 2026 offers v1");
+    list.update(&[u8::from(rounds == Rounds::Constant)]);
+    for Offer { connection, number, step } in offers {
+        list.update(connection).update(&number.to_le_bytes()).update(&step.to_le_bytes());
+    }
+    list.to_compare()
 }
 
 /// Tell a client that its request is refused, for a reason of this server's own or as the comparison says;

@@ -16,9 +16,9 @@ use std::time::Duration;
 const SEED: u64 = 1;
 
 fn shapes() -> Vec<NetShape> {
-    let of = |name, security, run: fn(Session, Base) -> Result<(), Abort>, base| {
+    let of = |name, security, run: Run, base| {
         NetShape::new(name, 3, security, move |session, _, out: &mut ShapeOutcome| {
-            run(session, base)?;
+            run(session, base, out)?;
             out.put("done", vec![1]);
             Ok(())
         })
@@ -34,14 +34,16 @@ fn shapes() -> Vec<NetShape> {
     ]
 }
 
+type Run = fn(Session, Base, &mut ShapeOutcome) -> Result<(), Abort>;
+
 fn config(base: Base) -> SetupConfig {
     SetupConfig { k: 4, rho: 8, base }
 }
 
 /// Three batches, the second of one bit, and two coins.
-fn bits(mut session: Session, base: Base) -> Result<(), Abort> {
+fn bits(mut session: Session, base: Base, out: &mut ShapeOutcome) -> Result<(), Abort> {
     let mut setup = unsound(&mut session, config(base))?;
-    for count in [300, 1, 128] {
+    for count in [out.lanes(300), 1, 128] {
         setup.authenticated_bits(&mut session, count)?;
         setup.toss(&mut session, step!("coin"))?;
     }
@@ -49,11 +51,11 @@ fn bits(mut session: Session, base: Base) -> Result<(), Abort> {
 }
 
 /// Narrow rows, wide ones and pads, random and chosen, and products with payloads.
-fn rows(mut session: Session, base: Base) -> Result<(), Abort> {
+fn rows(mut session: Session, base: Base, out: &mut ShapeOutcome) -> Result<(), Abort> {
     let mut setup = unsound_over_field(&mut session, config(base), 48)?;
-    setup.mac_rows(&mut session, Bits::Random(300))?;
+    setup.mac_rows(&mut session, Bits::Random(out.lanes(300)))?;
     setup.mac_shares(&mut session, Bits::Chosen(&[0x5555_0000_ffff_1234; 4], 200))?;
-    for count in [130, 2] {
+    for count in [out.lanes(130), 2] {
         let mut wide = setup.wide_rows(&mut session, Bits::Random(count))?;
         let payload: Vec<u128> = (0..count as u128).map(|i| (i + 3).pow(9) & 0xff_ffff).collect();
         let width = BitVectors { width: 56 };
@@ -64,11 +66,11 @@ fn rows(mut session: Session, base: Base) -> Result<(), Abort> {
 }
 
 /// Batches each of which is begun before the one before it is finished.
-fn ahead(mut session: Session, base: Base) -> Result<(), Abort> {
+fn ahead(mut session: Session, base: Base, out: &mut ShapeOutcome) -> Result<(), Abort> {
     let mut setup = unsound_over_field(&mut session, config(base), 48)?;
     let mut strand = session.strand()?;
     let mut before = None;
-    for counts in [Some((130, 300)), Some((1, 1)), None] {
+    for counts in [Some((out.lanes(130), 300)), Some((1, 1)), None] {
         let begun = counts.map(|(wide, narrow)| setup.begin_ahead(&mut strand, wide, narrow)).transpose()?;
         if let Some(batch) = std::mem::replace(&mut before, begun) {
             let batch = setup.receive_ahead(&mut strand, batch)?;
@@ -79,9 +81,9 @@ fn ahead(mut session: Session, base: Base) -> Result<(), Abort> {
 }
 
 /// Products of random bits with bits, with bits of pads, and with numbers.
-fn products(mut session: Session, base: Base) -> Result<(), Abort> {
+fn products(mut session: Session, base: Base, out: &mut ShapeOutcome) -> Result<(), Abort> {
     let mut setup = unsound(&mut session, config(base))?;
-    for rows in [200, 65] {
+    for rows in [out.lanes(200), 65] {
         let values = vec![0x1234_5678_9abc_def0_u64; usize::div_ceil(rows, 64)];
         let mut values = values;
         if rows % 64 > 0

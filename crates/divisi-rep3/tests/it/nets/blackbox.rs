@@ -11,7 +11,8 @@ const CALLS: [usize; 2] = [66, 3];
 pub fn shapes() -> Vec<NetShape> {
     let play = |session: Session, seed, out: &mut ShapeOutcome| {
         let b = &mut BlackBox::new(Trio::new(session)?);
-        CALLS.into_iter().try_for_each(|lanes| play(b, lanes, seed, out))
+        let [many, few] = CALLS;
+        [out.lanes(many), few].into_iter().try_for_each(|lanes| play(b, lanes, seed, out))
     };
     // inputs are opened, and what comes after them follows from them
     vec![shape("black box", play).carries(&[INPUT], |_, out, _| out.outputs().chunks(8).all(follows))]

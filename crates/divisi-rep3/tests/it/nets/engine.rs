@@ -28,7 +28,7 @@ fn play(trio: Trio, protocol: Protocol, seed: u64, out: &mut ShapeOutcome) -> Re
     let mut e = Rep3::new(trio, protocol, Security::Malicious);
     let me = e.trio().me().index();
     let public = blake3::Hasher::new().update(b"a request").to_compare();
-    for lanes in [LANES, 3] {
+    for lanes in [out.lanes(LANES), 3] {
         let part = &dealt(seed, &[input(seed, lanes)], me).remove(0);
         let mut agreed = vec![e.trio().agree_input(checks::A24, &public, Some(part))?];
         let compared =

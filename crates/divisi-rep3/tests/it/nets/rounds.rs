@@ -17,7 +17,7 @@ fn play(session: Session, seed: u64, out: &mut ShapeOutcome, ahead: bool) -> Res
     let mut e = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, Security::Malicious);
     e.use_rounds(Rounds::Constant);
     let program = byte_product(3);
-    for (call, lanes) in [LANES, 3, 64, 65].into_iter().enumerate() {
+    for (call, lanes) in [out.lanes(LANES), 3, 64, 65].into_iter().enumerate() {
         let inputs = Noise(seed + call as u64).columns(3, lanes);
         let mine = dealt(seed, &inputs, e.trio().me().index());
         let secret = mine.iter().map(|part| e.trio().input(part)).collect::<Result<Vec<_>, _>>()?;

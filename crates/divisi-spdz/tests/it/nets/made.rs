@@ -51,5 +51,6 @@ fn made(
             (party, Box::new(source))
         }
     };
-    through_sboxes(&mut Spdz::new(party, source, protocol)?, seed, out, &[(1, 3), (2, 2)])
+    let calls = [(1, out.lanes(3)), (2, 2)];
+    through_sboxes(&mut Spdz::new(party, source, protocol)?, seed, out, &calls)
 }

@@ -68,7 +68,8 @@ fn put_bits<F: Host>(e: &mut Spdz<F>, out: Out<'_>, name: &'static str, x: AuthB
 
 /// Bytes of two parties through two layers of S-boxes, both ways, opened to all and to one.
 fn bytes(session: Session, seed: u64, out: Out<'_>, protocol: SpdzProtocol) -> Result<(), Abort> {
-    through_sboxes(&mut dealt::<Gf48>(session, 6, protocol)?, seed, out, &[(1, 130), (2, 5)])
+    let calls = [(1, out.lanes(130)), (2, 5)];
+    through_sboxes(&mut dealt::<Gf48>(session, 6, protocol)?, seed, out, &calls)
 }
 
 /// The same on an engine: in each call this party gives this many bytes.
@@ -94,7 +95,8 @@ pub fn through_sboxes<F: Host>(
 /// Values of two parties in tables of 256 and of 1,024 entries.
 fn lookups_of_values(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
     let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
-    for (owner, (log, lanes)) in [(1, (8, 130)), (3, (10, 5)), (2, (8, 3)), (1, (10, 2))] {
+    let many = out.lanes(130) as u16;
+    for (owner, (log, lanes)) in [(1, (8, many)), (3, (10, 5)), (2, (8, 3)), (1, (10, 2))] {
         let entry = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> 20) as u16;
         let table = PublicTable::new(12, (0..1 << log).map(entry).collect()).unwrap();
         let places: Vec<u16> = (0..lanes).map(|i| (i * 37 + seed as u16 * 5) % (1 << log)).collect();
@@ -111,7 +113,7 @@ fn lookups_of_values(session: Session, seed: u64, out: Out<'_>) -> Result<(), Ab
 /// Bits of two parties in two tables of DES at once.
 fn tables<F: Host>(session: Session, seed: u64, out: Out<'_>, protocol: SpdzProtocol) -> Result<(), Abort> {
     let mut e = dealt::<F>(session, 6, protocol)?;
-    for (call, lanes) in [67, 3].into_iter().enumerate() {
+    for (call, lanes) in [out.lanes(67), 3].into_iter().enumerate() {
         let bits: Vec<bool> = (0..12 * lanes as u64).map(|i| (i * i + seed) % 7 < 3).collect();
         let x = given_bits(&mut e, party(1 + call as u8), &bits)?;
         let wire = |k: usize| x.gather(&(k * lanes..(k + 1) * lanes).collect::<Vec<_>>()).unwrap();
@@ -133,7 +135,7 @@ fn tables<F: Host>(session: Session, seed: u64, out: Out<'_>, protocol: SpdzProt
 /// Bytes that are given, and bytes that are shared already, through two layers of TinyTable.
 fn tiny(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
     let mut engine = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
-    let lanes = CALLS[0];
+    let lanes = out.lanes(CALLS[0]);
     let shared = given(&mut engine, party(2), &values(seed, 3))?;
     let mut tiny = Tiny::new(engine);
     let mut entered = tiny.enter(&[shared])?;
@@ -162,7 +164,7 @@ fn tiny(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
 /// The same for bits and two tables of DES.
 fn tiny_bits(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
     let mut engine = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
-    let lanes = 67;
+    let lanes = out.lanes(67);
     let bits: Vec<bool> = (0..6 * lanes as u64).map(|i| (i * i + seed) % 7 < 3).collect();
     let shared = given_bits(&mut engine, party(2), &bits[..6])?;
     let planes: Vec<AuthBit<Gf48>> = (0..6).map(|k| shared.gather(&[k]).unwrap()).collect();
@@ -211,7 +213,7 @@ fn programs(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
     let program = program();
     for call in 0..2 {
         let mut jobs = Vec::new();
-        for lanes in CALLS {
+        for lanes in [out.lanes(CALLS[0]), CALLS[1]] {
             let wires = (0..3).map(|k| {
                 let bits: Vec<bool> =
                     (0..lanes as u64).map(|i| (i * (k + 2) + seed + call).is_multiple_of(3)).collect();
@@ -239,7 +241,7 @@ fn programs(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
 /// The parties' part of inputs from two clients, and of outputs to them.
 fn clients(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
     let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
-    for (client, lanes) in CALLS.into_iter().enumerate() {
+    for (client, lanes) in [out.lanes(CALLS[0]), CALLS[1]].into_iter().enumerate() {
         let (mask, of, _) = e.client_mask(lanes)?;
         e.prove(of, &[client as u8; 16])?;
         let mut x = e.client_input(mask, &values(seed, lanes))?;

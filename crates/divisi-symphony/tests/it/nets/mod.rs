@@ -73,7 +73,7 @@ fn mac(rep: &mut Rep3, seed: u64, out: Out<'_>, name: &str) -> Result<(), Abort>
 fn ciphers(rep: &mut Rep3, seed: u64, out: Out<'_>, _: &str) -> Result<(), Abort> {
     let me = rep.trio().me();
     let aes = Maestro::new(KeySize::Aes128, Priority::LowLatency);
-    for (owner, count, of_key) in [(1, 130, 3), (2, 3, 1)] {
+    for (owner, count, of_key) in [(1, out.lanes(130), 3), (2, 3, 1)] {
         let own = bytes(seed + count as u64, 16);
         let key = aes.input_key(rep, party(of_key), (me == party(of_key)).then_some(&own[..]))?;
         let ks = aes.compute_ks(rep, &key)?;

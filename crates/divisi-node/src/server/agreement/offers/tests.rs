@@ -119,6 +119,36 @@ fn all_data_of_a_step_are_compared() {
     }
 }
 
+/// The list of a round: each bit of each offer, their number and order, and how programs run.
+#[test]
+fn every_bit_of_a_list_is_compared() {
+    let mut seen = HashSet::new();
+    let three = [1, 2, 3].map(|number| Offer { number, ..offer() });
+    let mut differs = |offers: &[Offer]| {
+        for rounds in [Rounds::OfLevels, Rounds::Constant] {
+            assert!(seen.insert(list(rounds, offers)), "{offers:?}");
+        }
+    };
+    (0..=3).for_each(|count| differs(&three[..count]));
+    differs(&[three[0], three[2], three[1]]);
+    for at in 0..3 {
+        for bit in 0..256 {
+            let mut other = three;
+            other[at].connection[bit / 8] ^= 1 << (bit % 8);
+            differs(&other);
+        }
+        for bit in 0..64 {
+            let mut other = three;
+            other[at].step ^= 1 << bit;
+            differs(&other);
+            let mut other = three;
+            // so that no two of them have the same number
+            other[at].number ^= 5 << bit;
+            differs(&other);
+        }
+    }
+}
+
 /// The steps of the agreement are of different names, so that none is taken for another.
 #[test]
 fn a_digest_is_of_one_request_and_step() {
