@@ -136,8 +136,8 @@ fn receivers(honest: &[Honest], name: &dyn Fn(u32) -> String, varies: &BTreeSet<
 }
 
 /// The checks that are executed as often, and compare as much, with twice as many lanes, in all shapes that
-/// have more then.
-fn steady([honest, twice]: [&[Honest]; 2]) -> Vec<String> {
+/// have more then; those of which chance decides are left out.
+fn steady([honest, twice]: [&[Honest]; 2], varies: &BTreeSet<&str>) -> Vec<String> {
     let mut all = BTreeMap::<Check, bool>::new();
     let parties = honest.iter().zip(twice).flat_map(|(one, two)| one.outcomes.iter().zip(&two.outcomes));
     for (one, two) in parties.map(|(one, two)| (&one.counted, &two.counted)) {
@@ -146,7 +146,8 @@ fn steady([honest, twice]: [&[Honest]; 2]) -> Vec<String> {
             *all.entry(*check).or_default() |= grew;
         }
     }
-    all.into_iter().filter(|(_, grew)| !grew).map(|(check, _)| format!("{check} same")).collect()
+    let same = all.into_iter().filter(|(check, grew)| !grew && !varies.contains(check.id()));
+    same.map(|(check, _)| format!("{check} same")).collect()
 }
 
 /// The list that these runs make.
@@ -171,7 +172,7 @@ fn list(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String
     };
     net.shapes.iter().zip(honest).for_each(|(shape, run)| block(shape.name, counted(run, &varies)));
     block(RECEIVERS, receivers(honest, name, &varies));
-    let steady = steady(runs);
+    let steady = steady(runs, &varies);
     if !steady.is_empty() {
         block(STEADY, steady);
     }
