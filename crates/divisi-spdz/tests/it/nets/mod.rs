@@ -73,7 +73,7 @@ fn net() -> MessageNet<'static> {
         checks: divisi_spdz::checks::ALL,
         idle: &[],
         varies: VARIES,
-        narrow: &[],
+        narrow: &[("M0.3", "what a client sends may be a few bytes, all of which are digested")],
     }
 }
 
