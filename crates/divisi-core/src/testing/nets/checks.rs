@@ -71,7 +71,8 @@ impl Counted {
     fn told(&self) -> BTreeMap<String, String> {
         let coins = self.coins.iter().map(|(step, depths)| (format!("coin {step}"), row(depths)));
         let stored = self.stored.iter().map(|(step, after)| (format!("stored {step}"), row(after)));
-        let compared = self.compared.iter().map(|(check, bits)| (format!("{check} of"), bits.all.to_string()));
+        let compared =
+            self.compared.iter().map(|(check, bits)| (format!("{check} of"), bits.all.to_string()));
         let openings = (self.openings > 0).then(|| ("openings".to_owned(), self.openings.to_string()));
         let checks = self.checks.iter().map(|(check, n)| (check.to_string(), n.to_string()));
         checks.chain(compared).chain(openings).chain(coins).chain(stored).collect()
@@ -180,11 +181,7 @@ fn list(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String
 }
 
 /// What differs from the list, and which of these checks nobody executes.
-pub(super) fn judge(
-    net: &MessageNet<'_>,
-    runs: [&[Honest]; 2],
-    name: &dyn Fn(u32) -> String,
-) -> Vec<String> {
+pub(super) fn judge(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String) -> Vec<String> {
     let (made, file, [honest, _]) = (list(net, runs, name), Path::new(net.folder).join(LIST), runs);
     if std::env::var_os(VARIABLE).is_some_and(|value| value == "write")
         && let Err(e) = std::fs::write(&file, &made)

@@ -40,8 +40,8 @@ impl ShapeOutcome {
         self.released = self.released_now();
     }
 
-    /// How many lanes (or instances, or rows) the shape computes, where it has so many by default: nets run it
-    /// with twice as many, too, and list the checks that do not compare more then.
+    /// How many lanes (or instances, or rows) the shape computes, where it has so many by default: nets run
+    /// it with twice as many, too, and list the checks that do not compare more then.
     pub fn lanes(&mut self, by_default: usize) -> usize {
         self.grows = true;
         by_default * self.size.max(1)

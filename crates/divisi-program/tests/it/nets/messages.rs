@@ -1,5 +1,5 @@
-//! The census of messages of whole programs: inputs of each party, every kind of statement, outputs to one, to
-//! some and to all. Whoever deviates may make results wrong; nobody waits for ever, panics, or accepts a
+//! The census of messages of whole programs: inputs of each party, every kind of statement, outputs to one,
+//! to some and to all. Whoever deviates may make results wrong; nobody waits for ever, panics, or accepts a
 //! message of another length. Garbled circuits have their shapes in divisi-mpgc.
 
 use crate::parties::{lattice, one};
@@ -50,7 +50,8 @@ fn play(
     (program, code): &(Script, Code),
 ) -> Result<(), Abort> {
     let (ring, _) = lattice(session.parties());
-    let of = |most: u64, count: u64| Entries::Num((0..count).map(|i| ((i * 5 + seed) % most) as i64).collect());
+    let of =
+        |most: u64, count: u64| Entries::Num((0..count).map(|i| ((i * 5 + seed) % most) as i64).collect());
     let word = |i: u64| (0..4).map(|bit| (i * 7 + seed) >> bit & 1 == 1).collect();
     let words = |count: u64| Entries::Bits((0..count).map(word).collect());
     let inputs = [of(8, 3), of(201, 3), Entries::Num(vec![1 + (seed % 9) as i64]), words(3), words(1)];

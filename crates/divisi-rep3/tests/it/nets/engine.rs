@@ -2,8 +2,8 @@
 
 use super::{LANES, dealt, shape};
 use crate::common::prelude::*;
-use divisi_core::{ComparedDigest, step};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome};
+use divisi_core::{ComparedDigest, step};
 use divisi_rep3::{Agreement, ComparedInput};
 use divisi_symmetric::aes;
 

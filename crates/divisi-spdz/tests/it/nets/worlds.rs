@@ -24,8 +24,8 @@ fn to_owner(e: &mut Engine, x: AuthByte<Gf48>) -> Result<(), Abort> {
     e.output_to(party(1), verified).map(drop)
 }
 
-/// In one world all calls have the same secret, in the other one each has its own, so that a mask which serves
-/// two calls tells them apart.
+/// In one world all calls have the same secret, in the other one each has its own, so that a mask which
+/// serves two calls tells them apart.
 fn of_call(run: WorldRun, call: usize) -> u64 {
     (run.world * (call + 1)) as u64
 }
@@ -62,8 +62,7 @@ fn table(session: Session, run: WorldRun) -> Result<Vec<u8>, Abort> {
 fn bits(session: Session, run: WorldRun, protocol: SpdzProtocol) -> Result<Vec<u8>, Abort> {
     let mut e = engine(session, run, protocol)?;
     for (call, lanes) in [4, 1].into_iter().enumerate() {
-        let secret: Vec<bool> =
-            (0..6 * lanes as u64).map(|i| (i * i + of_call(run, call)) % 7 < 3).collect();
+        let secret: Vec<bool> = (0..6 * lanes as u64).map(|i| (i * i + of_call(run, call)) % 7 < 3).collect();
         let x = given_bits(&mut e, party(1), &secret)?;
         let wire = |k: usize| x.gather(&(k * lanes..(k + 1) * lanes).collect::<Vec<_>>()).unwrap();
         let mut layer = [Lookup { table: &SBOXES[0], wires: (0..6).map(wire).collect() }];

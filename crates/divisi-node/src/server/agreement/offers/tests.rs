@@ -114,7 +114,8 @@ fn all_data_of_a_step_are_compared() {
         let given = data.secret().cloned();
         let ([told, _], secret) = compared(who(), &item, offer(), data);
         assert!(seen.insert(told));
-        let [given, secret] = [given, secret].map(|part| part.map(|part| [part.first.clone(), part.second.clone()]));
+        let [given, secret] =
+            [given, secret].map(|part| part.map(|part| [part.first.clone(), part.second.clone()]));
         assert_eq!(given, secret);
     }
 }
