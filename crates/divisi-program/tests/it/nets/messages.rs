@@ -56,10 +56,10 @@ fn play(
     let words = |count: u64| Entries::Bits((0..count).map(word).collect());
     let inputs = [of(8, 3), of(201, 3), Entries::Num(vec![1 + (seed % 9) as i64]), words(3), words(1)];
     let (learned, _) = one(session, program, code, Some(&ring), &inputs)?;
-    for entries in learned {
+    for entries in &learned {
         let bytes = match entries {
             None => vec![0],
-            Some(Entries::Num(numbers)) => numbers.into_iter().flat_map(i64::to_le_bytes).collect(),
+            Some(Entries::Num(numbers)) => numbers.iter().flat_map(|x| x.to_le_bytes()).collect(),
             Some(Entries::Bits(bits)) => bits.concat().into_iter().map(u8::from).collect(),
         };
         out.put("learned", bytes);
