@@ -1,5 +1,107 @@
-//! Nets over programs.
+//! The nets over programs (docs/nets.md). The census of messages runs a whole program: inputs of each party,
+//! every kind of statement, outputs to one, to some and to all. Whoever deviates may make results wrong;
+//! nobody waits for ever, panics, or accepts a message of another length. Garbled circuits have their shapes
+//! in divisi-mpgc.
 
 mod draws;
-mod messages;
 mod worlds;
+
+use crate::parties::{lattice, one};
+use divisi_core::testing::nets::messages::{Extent, MessageNet};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
+use divisi_core::{Abort, Session};
+use divisi_program::plain::Entries;
+use divisi_program::{Code, Script, lower, text};
+
+/// Chooses what default tests change.
+const SEED: u64 = 1;
+const PARTIES: usize = 3;
+
+/// Numbers and bits of each party, unevenly, in two layers of each operation that sends something.
+const BODY: &str = "divisi program 1
+input x 1 num 3 in 0..7
+input y 2 num 3 in 0..200
+input z 3 num 1 in 1..9
+input b 3 bits 4 3
+input c 1 bits 4
+product = mul x y
+again = mul product z
+less = lt x y
+chosen = select less product x
+table = const 8 5 1 7 0 3 2 6 4
+found = lookup table x
+best place = max chosen
+digits = bits again 14
+both = and b c
+sum = add both b
+number = num sum
+part = div y z
+output found 1
+output again 2,3
+output number 1,2,3
+output both 3
+output sum 1,2
+output part 2
+output digits 1
+output best 3
+output place 1
+";
+
+fn play(
+    session: Session,
+    seed: u64,
+    out: &mut ShapeOutcome,
+    (program, code): &(Script, Code),
+) -> Result<(), Abort> {
+    let (ring, _) = lattice(session.parties());
+    let of =
+        |most: u64, count: u64| Entries::Num((0..count).map(|i| ((i * 5 + seed) % most) as i64).collect());
+    let word = |i: u64| (0..4).map(|bit| (i * 7 + seed) >> bit & 1 == 1).collect();
+    let words = |count: u64| Entries::Bits((0..count).map(word).collect());
+    let inputs = [of(8, 3), of(201, 3), Entries::Num(vec![1 + (seed % 9) as i64]), words(3), words(1)];
+    let (learned, _) = one(session, program, code, Some(&ring), &inputs)?;
+    for entries in &learned {
+        let bytes = match entries {
+            None => vec![0],
+            Some(Entries::Num(numbers)) => numbers.iter().flat_map(|x| x.to_le_bytes()).collect(),
+            Some(Entries::Bits(bits)) => bits.concat().into_iter().map(u8::from).collect(),
+        };
+        out.put("learned", bytes);
+    }
+    Ok(())
+}
+
+/// Steps with which no shape sends anything.
+const SILENT: &[(&str, &str)] = &[];
+
+/// What chance decides.
+const VARIES: &[(&str, &str)] = &[("G6", TRIES), ("G7", TRIES)];
+const TRIES: &str = "masks are drawn again if they are not below the modulus";
+
+fn net() -> MessageNet<'static> {
+    let program = text::read(BODY, &|name| Err(name.to_owned())).unwrap();
+    let code = lower(&program).unwrap();
+    let both = (program, code);
+    let run = move |session: Session, seed, out: &mut ShapeOutcome| play(session, seed, out, &both);
+    let shape = NetShape::new("a program", PARTIES, ShapeSecurity::Curious, run);
+    MessageNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        shapes: vec![shape.agreeing(lattice(PARTIES).1)],
+        silent: SILENT,
+        checks: &[],
+        idle: &[],
+        varies: VARIES,
+        narrow: &[],
+    }
+}
+
+#[test]
+fn census_of_messages() {
+    net().demand(Extent::sample(SEED, 1));
+}
+
+#[test]
+#[ignore = "every step, in every way"]
+fn census_of_all_messages() {
+    net().demand(Extent::All);
+}
