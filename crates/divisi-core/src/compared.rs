@@ -8,7 +8,6 @@
 //! [`Session::require`](crate::Session::require) adds up for each check what was compared for it, and nets
 //! compare the sums with a list (docs/nets.md). In what ships these functions compare, and count nothing.
 
-use crate::{Check, Session};
 use subtle::ConstantTimeEq;
 
 /// Digests that parties compare.
@@ -88,18 +87,6 @@ pub(crate) fn same_digest(ours: &[u8; 32], theirs: &[u8; 32]) -> bool {
     #[cfg(feature = "testing")]
     tally::digests(ours);
     ours.ct_eq(theirs).into()
-}
-
-impl Session {
-    /// A check by a random combination covers so many bits, or values: tests compare it with what there was.
-    /// In what ships this does nothing, and `bits` is not called.
-    #[inline(always)]
-    pub fn covers(&self, check: Check, bits: impl FnOnce() -> usize) {
-        #[cfg(feature = "testing")]
-        self.meter().covered(check, bits() as u64);
-        #[cfg(not(feature = "testing"))]
-        let _ = (check, bits);
-    }
 }
 
 /// What this thread compared since its last check.

@@ -1,5 +1,5 @@
 //! What a session derives from its keys: pseudo-random streams and keys of a pair, each for one purpose, and
-//! numbers that never repeat.
+//! numbers that never repeat; and what it notes for tests.
 
 use super::Session;
 use crate::DrawPurpose;
@@ -56,6 +56,16 @@ impl Session {
     pub(crate) fn counter(&self) -> impl Fn() -> crate::meter::Metered + use<> {
         let shared = std::sync::Arc::clone(&self.shared);
         move || shared.meter.all()
+    }
+
+    /// A check by a random combination covers so many bits, or values: tests compare it with what there was.
+    /// In what ships this does nothing, and `bits` is not called.
+    #[inline(always)]
+    pub fn covers(&self, check: crate::Check, bits: impl FnOnce() -> usize) {
+        #[cfg(feature = "testing")]
+        self.shared.meter.covered(check, bits() as u64);
+        #[cfg(not(feature = "testing"))]
+        let _ = (check, bits);
     }
 
     /// Write something to a disk: tests note how many checks were executed before.
