@@ -170,3 +170,37 @@ fn masks(session: &mut Session, plain: Modulus, peer: PartyId, lanes: usize) -> 
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use divisi_core::{PublicParameters, local};
+    use divisi_field::zp::{P16, P32, P62};
+
+    /// Both parties of a pair draw the same masks, and all of them are uniform, however many there are: each
+    /// eighth of the numbers and each of three low bits is met as often as it should be.
+    #[test]
+    fn masks_are_uniform() {
+        for p in [P16, P32, P62] {
+            let ends = local::run(2, &PublicParameters::new("masks"), |mut session| {
+                let peer = session.peers()[0];
+                Ok(masks(&mut session, Modulus::new(p).unwrap(), peer, 2000))
+            });
+            let ends = ends.unwrap();
+            assert!(ends[0][..] == ends[1][..]);
+            for masks in ends[0].chunks(250) {
+                let eighth = |x: u64| (u128::from(x) * 8 / u128::from(p)) as u64;
+                for part in 0..8 {
+                    let high = masks.iter().filter(|x| eighth(**x) == part).count();
+                    let low = masks.iter().filter(|x| **x % 8 == part).count();
+                    // 31 are expected, and the deviation is 5.2
+                    assert!(
+                        (1..=73).contains(&high) && (1..=73).contains(&low),
+                        "{p}: {high}, {low} of {part}"
+                    );
+                }
+            }
+        }
+    }
+}
