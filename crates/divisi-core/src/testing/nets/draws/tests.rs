@@ -183,6 +183,23 @@ fn bits_that_are_never_drawn_and_biased_ones_are_found() {
     is_found(narrow, &[SMALL], "its mean is");
 }
 
+/// Few samples suffice where one of the parties lacks many bits, which the others hide.
+#[test]
+fn bits_that_one_party_never_draws_are_found() {
+    let half = |mut session: Session| {
+        let mut mask = entropy(&session, MASK);
+        mask[if session.me().index() == 2 { 8 } else { 16 }..].fill(0);
+        MASK.drawn(|| mask);
+        tell(&mut session, &mask)
+    };
+    let mut net = net(half, &[]);
+    (net.shapes[0].parties, net.shapes[0].runs) = (3, 8);
+    let faults = net.judge();
+    // by chance some more do not
+    assert!(faults.iter().any(|fault| fault.contains("bits of party 3 never change")), "{faults:?}");
+    assert!(!faults.iter().any(|fault| fault.contains("of party 2 never change")), "{faults:?}");
+}
+
 #[test]
 fn linear_relations_are_found() {
     let within = lanes!(|session, _lane| {

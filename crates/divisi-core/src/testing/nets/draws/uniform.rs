@@ -3,6 +3,7 @@
 use super::DrawNet;
 use super::samples::Samples;
 use crate::Distribution;
+use std::collections::BTreeSet;
 
 /// From fewer samples nothing can be said: a bit that is uniform has the same value in all of them with a
 /// probability of 2^-43.
@@ -12,10 +13,35 @@ const TOO_FAR: f64 = 8.0;
 
 pub(super) fn judge(net: &DrawNet, all: &[Samples]) -> Vec<String> {
     let own = |samples: &Samples| net.purposes.iter().any(|of| of.name() == samples.of.name());
-    all.iter()
-        .filter_map(|samples| fault(samples, own(samples)))
-        .map(|(name, what)| format!("{name}: {what}"))
-        .collect()
+    let alone = all.iter().filter_map(of_one_party);
+    let faults = all.iter().filter_map(|samples| fault(samples, own(samples))).chain(alone);
+    faults.map(|(name, what)| format!("{name}: {what}")).collect()
+}
+
+/// How probable it may be, as a binary logarithm, that uniform samples of a party have so many bits that
+/// never change.
+const RARE: f64 = -60.0;
+
+/// What is wrong with the samples of one of the parties, in which the others' are as they should be: more of
+/// their bits never change than do by chance, which a few samples suffice to see.
+fn of_one_party(samples: &Samples) -> Option<(String, String)> {
+    let first = samples.uniform_from()?;
+    let parties: BTreeSet<usize> = samples.all.iter().map(|((_, party, ..), _)| *party).collect();
+    parties.into_iter().find_map(|party| {
+        let own = || samples.all.iter().filter(move |((_, of, ..), _)| *of == party).map(|(_, bytes)| bytes);
+        let bits = 8 * samples.width - first;
+        // of b bits k never change with a probability of at most (e b 2^(1 - m) / k)^k
+        let (mut ones, mut zeros) = (vec![u8::MAX; samples.width], vec![u8::MAX; samples.width]);
+        for bytes in own() {
+            ones.iter_mut().zip(bytes).for_each(|(all, byte)| *all &= byte);
+            zeros.iter_mut().zip(bytes).for_each(|(all, byte)| *all &= !byte);
+        }
+        let stay: u32 = ones.iter().zip(&zeros).map(|(ones, zeros)| (ones | zeros).count_ones()).sum();
+        let k = f64::from(stay) - first as f64;
+        let one = (std::f64::consts::E * bits as f64 / k).log2() + 1.0 - own().count() as f64;
+        let rare = k >= 1.0 && k * one < RARE;
+        rare.then(|| (samples.name(), format!("{k} bits of party {} never change", party + 1)))
+    })
 }
 
 /// What is wrong with these. Those of layers below, whose nets judge them, may be few.
