@@ -57,12 +57,14 @@ impl Width {
     }
 
     /// Fills `out` with samples.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub fn sample(&self, prg: &mut Prg, out: &mut [i128]) {
         if self.bits < 63 {
             self.sample_words(prg, out);
         } else {
             self.sample_pairs(prg, out);
         }
+        purposes::FLOOD.numbers(out, |e, _| e ^ 1 << (self.bits - 1));
         purposes::FLOOD.drawn(|| self.thousandths(out));
     }
 

@@ -37,12 +37,18 @@ impl Sampler {
         &mut self.0
     }
 
+    /// The next words: not what callers ask for, but what it is made of.
+    fn words(&mut self, out: &mut [u64]) {
+        self.0.words(out);
+    }
+
     /// Coefficients that are uniform in {-1, 0, 1}: four digits of base three from each word, each within
     /// 2^-57 of uniform.
+    #[cfg_attr(feature = "testing", track_caller)]
     #[must_use]
     pub fn ternary(&mut self, n: usize) -> WipedVec<i64> {
         let mut words = WipedVec::zeros(n.div_ceil(4));
-        self.0.words(&mut words);
+        self.words(&mut words);
         let mut out = WipedVec::zeros(n);
         for (out, word) in out.chunks_mut(4).zip(words.iter()) {
             let mut rest = *word;
@@ -52,15 +58,17 @@ impl Sampler {
                 rest = product as u64;
             }
         }
+        purposes::TERNARY.numbers(&mut out, |x, _| if x == 1 { -1 } else { x + 1 });
         purposes::TERNARY.drawn(|| bytes(&out));
         out
     }
 
     /// Errors: centred binomial coefficients of 42 bits.
+    #[cfg_attr(feature = "testing", track_caller)]
     #[must_use]
     pub fn errors(&mut self, n: usize) -> WipedVec<i64> {
         let mut words = WipedVec::<u64>::zeros(n);
-        self.0.words(&mut words);
+        self.words(&mut words);
         let mut out = WipedVec::zeros(n);
         let mask = (1 << ERROR_BITS) - 1;
         vectorize(
@@ -72,24 +80,28 @@ impl Sampler {
                 }
             },
         );
+        purposes::ERRORS.numbers(&mut out, |e, _| e + (1 << 24));
         purposes::ERRORS.drawn(|| bytes(&out));
         out
     }
 
     /// Uniform bits, one in each word.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub fn bits(&mut self, out: &mut [u64]) {
         for out in out.chunks_mut(64) {
             let mut word = [0];
-            self.0.words(&mut word);
+            self.words(&mut word);
             out.iter_mut().enumerate().for_each(|(i, out)| *out = word[0] >> i & 1);
             word.zeroize();
         }
+        purposes::SAMPLER.numbers(out, |bit, _| 1 - bit);
     }
 
     /// Field elements: floor(u q / 2^128) of numbers u of 128 bits, whose distance from uniform is at most q
     /// / 2^128. For a modulus of more than 32 bits it is u modulo q, which takes longer; its distance from
     /// uniform is at most 2^-78. For one of more than 50 bits u has 192 bits, for a distance of at most
     /// 2^-130: all masks of a session, up to 2^36, are together as good as those of a shorter modulus.
+    #[cfg_attr(feature = "testing", track_caller)]
     #[must_use]
     pub fn elements(&mut self, modulus: Modulus, n: usize) -> WipedVec<u64> {
         let mut out = WipedVec::zeros(n);
@@ -97,7 +109,7 @@ impl Sampler {
         let mut words = WipedVec::<u64>::zeros(each * PIECE);
         for out in out.chunks_mut(PIECE) {
             // the highest words of the numbers, then the lower ones
-            self.0.words(&mut words);
+            self.words(&mut words);
             let (high, low) = words.split_at(PIECE);
             if each == 3 {
                 let (middle, low) = low.split_at(PIECE);
@@ -112,6 +124,8 @@ impl Sampler {
                 scaled(modulus.get(), out, high, low);
             }
         }
+        let half = modulus.get() / 2;
+        purposes::SAMPLER.numbers(&mut out, |x, last| modulus.add(x, if last { half } else { 1 }));
         out
     }
 }

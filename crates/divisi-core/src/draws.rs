@@ -10,8 +10,12 @@
 //! Streams of keys and expanded digests belong to the session that their thread used last: a thread runs one
 //! party.
 
+mod parts;
+
 use crate::{DrawPurpose, PartyId, purposes};
 use divisi_net::Step;
+pub use parts::{ChangedPart, DrawPlace};
+pub(crate) use parts::{OTHER, numbers};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -94,6 +98,8 @@ pub struct PartyDraws {
     pub streams: Vec<DrawnStream>,
     /// Single draws.
     pub values: Vec<DrawnValue>,
+    /// Where single draws were made, and how many.
+    pub places: BTreeMap<DrawPlace, u64>,
     /// A digest of the messages of each strand to each peer, in order.
     pub sent: BTreeMap<(u32, PartyId), [u8; 32]>,
 }
@@ -107,6 +113,8 @@ pub struct KnownDraws {
     pub session: u64,
     /// The name of the purpose whose draws are changed, if there is one.
     pub changed: Option<String>,
+    /// The draw of which a part is changed, if there is one.
+    pub part: Option<ChangedPart>,
 }
 
 #[derive(Default)]
@@ -215,6 +223,7 @@ impl DrawRecord {
             }
             None => fill(out),
         }
+        self.part(of, strand, caller, out);
         self.keep(DrawnValue { of, door: DrawDoor::Entropy, strand, number, caller, bytes: out.to_vec() });
     }
 
@@ -364,6 +373,7 @@ impl Expansion {
     #[track_caller]
     pub(crate) fn note(&self, of: &'static DrawPurpose, out: &mut [u8]) {
         self.record.change(of, out);
+        self.record.part(of, self.strand, Location::caller(), out);
         self.record.note(of, DrawDoor::Expansion, self.strand, Location::caller(), out);
     }
 }

@@ -14,6 +14,19 @@ impl DrawPurpose {
         #[cfg(not(feature = "testing"))]
         let _ = value;
     }
+
+    /// Lets tests see whether each of these numbers, which were made from draws, is used: they replace the
+    /// first or the last one by `other` of it, which is told whether it is the last: so it may change a low
+    /// bit of the one and a high bit of the other. Where no test asks for it, and in all that ships, nothing
+    /// is done.
+    #[cfg_attr(feature = "testing", track_caller)]
+    #[inline(always)]
+    pub fn numbers<T: Copy>(&'static self, all: &mut [T], other: impl FnOnce(T, bool) -> T) {
+        #[cfg(feature = "testing")]
+        crate::draws::numbers(self, all, other);
+        #[cfg(not(feature = "testing"))]
+        let _ = (all, other);
+    }
 }
 
 /// Digests that are expanded to any length.

@@ -133,12 +133,14 @@ impl Prg {
     }
 
     /// The next bytes of the stream.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub fn fill(&mut self, out: &mut [u8]) {
         #[cfg(feature = "testing")]
         let at = self.position();
         self.fill_bytes(out);
         #[cfg(feature = "testing")]
         if let Some(record) = &self.record {
+            record.part(std::panic::Location::caller(), out, |byte| byte ^ crate::draws::OTHER);
             record.note(at, out.len(), out.iter().copied());
         }
     }
@@ -159,12 +161,16 @@ impl Prg {
     }
 
     /// The next 64-bit words of the stream, little-endian.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub fn words(&mut self, out: &mut [u64]) {
         #[cfg(feature = "testing")]
         let at = self.position();
         self.fill_words(out);
         #[cfg(feature = "testing")]
         if let Some(record) = &self.record {
+            // some use the low bits of a word, and others the high ones
+            let other = u64::from(crate::draws::OTHER);
+            record.part(std::panic::Location::caller(), out, |word| word ^ (other << 56 | other));
             record.note(at, 8 * out.len(), out.iter().flat_map(|word| word.to_le_bytes()));
         }
     }

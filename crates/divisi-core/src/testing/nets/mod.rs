@@ -8,6 +8,7 @@ mod checks;
 pub mod draws;
 mod known;
 pub mod messages;
+pub mod parts;
 mod plan;
 mod shape;
 pub mod sources;

@@ -2,6 +2,8 @@
 
 use super::KnownWorld;
 use super::checks::Counted;
+use super::draws::LinkWorld;
+use crate::draws::{DrawRecord, KnownDraws, PartyDraws};
 use crate::testing::{Harness, MessageDirection, Recording};
 use crate::{Abort, PartyId, PublicParameters, Session, Step};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -170,5 +172,25 @@ impl NetShape {
         });
         let outcomes = outcomes.into_iter().map(|o| o.into_inner().unwrap_or_else(PoisonError::into_inner));
         ends.into_iter().zip(outcomes).collect()
+    }
+
+    /// Runs all parties from known randomness: how each ended, what it put out, and what it drew.
+    pub(super) fn draw(&self, known: &KnownDraws) -> Vec<(Result<(), Abort>, ShapeOutcome, PartyDraws)> {
+        let parameters = self.parameters.clone().drawing(known.clone());
+        let harness = Harness::in_world(self.parties, &parameters, Arc::new(LinkWorld::new(known.seed)));
+        let harness = self.limit.into_iter().fold(harness, Harness::waiting);
+        let found: Vec<Mutex<(ShapeOutcome, Option<DrawRecord>)>> =
+            (0..self.parties).map(|_| Mutex::default()).collect();
+        let ends = harness.act(|session| {
+            let mut found = found[session.me().index()].lock().unwrap_or_else(PoisonError::into_inner);
+            found.1 = session.draw_record();
+            (self.run)(session, known.seed, &mut found.0)
+        });
+        let found = found.into_iter().map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let all = ends.into_iter().zip(found);
+        all.map(|(end, (outcome, record))| {
+            (end, outcome, record.map_or_else(PartyDraws::default, |record| record.read()))
+        })
+        .collect()
     }
 }

@@ -126,9 +126,9 @@ impl DrawNet {
 impl DrawShape {
     /// One run from a seed, in which the draws of one purpose may be changed.
     fn run(&self, seed: u64, changed: Option<&str>) -> DrawRun {
-        let known = KnownDraws { seed, session: seed, changed: changed.map(str::to_owned) };
+        let known = KnownDraws { seed, session: seed, changed: changed.map(str::to_owned), part: None };
         let parameters = self.parameters.clone().drawing(known);
-        let world = Arc::new(LinkWorld { seed, drawn: AtomicU64::new(0) });
+        let world = Arc::new(LinkWorld::new(seed));
         let records: Mutex<Vec<DrawRecord>> = Mutex::default();
         let ends = Harness::in_world(self.parties, &parameters, world).act(|session| {
             let record = session.draw_record();
@@ -156,9 +156,15 @@ impl DrawRun {
 }
 
 /// A world in which the secrets of links are known. Sessions draw nothing else from it.
-struct LinkWorld {
+pub(super) struct LinkWorld {
     seed: u64,
     drawn: AtomicU64,
+}
+
+impl LinkWorld {
+    pub(super) fn new(seed: u64) -> LinkWorld {
+        LinkWorld { seed, drawn: AtomicU64::new(0) }
+    }
 }
 
 impl World for LinkWorld {

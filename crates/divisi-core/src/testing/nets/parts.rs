@@ -1,0 +1,181 @@
+//! The census of parts: whatever is drawn is used from its first part to its last.
+//!
+//! A run in which the first or the last part of one draw is changed, and nothing else, sends or puts out
+//! something else. So whoever cuts off what was drawn, or uses something else in its place, is found by the
+//! line at which it is drawn, however the value is distributed. A [`PartNet`] runs the shapes of an engine
+//! from known randomness, lists all places in the sources of the engine at which they draw, and changes one
+//! draw of each: the last one of the last party.
+
+use super::NetShape;
+use crate::draws::{ChangedPart, KnownDraws, PartyDraws};
+use crate::testing::many;
+use crate::{Abort, PartyId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// What a census of parts knows of an engine.
+pub struct PartNet<'n> {
+    /// The names of the packages in whose sources draws are judged.
+    pub packages: &'n [&'n str],
+    /// What it runs.
+    pub shapes: Vec<NetShape>,
+    /// Purposes and the ends of the paths of files in which a part of what is drawn changes nothing, each
+    /// with the reason.
+    pub idle: &'n [(&'n str, &'n str, &'n str)],
+}
+
+/// What happened in a run.
+#[derive(PartialEq, Eq)]
+struct Happened {
+    ends: Vec<(Result<(), String>, Vec<(&'static str, Vec<u8>)>)>,
+    /// Digests of what each party sent.
+    sent: Vec<BTreeMap<(u32, PartyId), [u8; 32]>>,
+}
+
+fn run(shape: &NetShape, seed: u64, part: Option<ChangedPart>) -> (Happened, Vec<PartyDraws>) {
+    let of = |(end, outcome, draws): (Result<(), Abort>, super::ShapeOutcome, PartyDraws)| {
+        let end = end.map_err(|abort| abort.to_string());
+        ((end, outcome.outputs().to_vec()), draws)
+    };
+    let known = KnownDraws { seed, session: seed, changed: None, part };
+    let (ends, draws): (Vec<_>, Vec<_>) = shape.draw(&known).into_iter().map(of).unzip();
+    let sent = draws.iter().map(|draws: &PartyDraws| draws.sent.clone()).collect();
+    (Happened { ends, sent }, draws)
+}
+
+impl PartNet<'_> {
+    /// Runs everything and returns what is wrong: a line for each fault, with the purpose's name and the
+    /// place. It prints how much was judged.
+    #[must_use]
+    pub fn judge(&self, seed: u64) -> Vec<String> {
+        let mut faults = Vec::new();
+        let timed = |shape| {
+            let start = Instant::now();
+            let (happened, draws) = run(shape, seed, None);
+            (start.elapsed(), shape, happened, draws)
+        };
+        let mut honest: Vec<(Duration, &NetShape, Happened, Vec<PartyDraws>)> =
+            self.shapes.iter().map(timed).collect();
+        // a place is judged in the shape that is through first
+        honest.sort_by_key(|(took, ..)| *took);
+        let (mut places, mut met) = (BTreeSet::new(), BTreeSet::new());
+        for (_, shape, happened, draws) in &honest {
+            let mut parts = Vec::new();
+            for part in self.parts(draws) {
+                let (of, caller) = (part.place.of, part.place.caller);
+                let mut spared = self.idle.iter();
+                let spared = spared.position(|(name, end, _)| *name == of && caller.file().ends_with(end));
+                met.extend(spared);
+                if spared.is_none() && places.insert((of, caller.to_string())) {
+                    parts.extend([false, true].map(|last| ChangedPart { last, ..part }));
+                }
+            }
+            if !parts.is_empty() && run(shape, seed, None).0 != *happened {
+                faults.push(format!("{}: known randomness gives two runs", shape.name));
+                continue;
+            }
+            let idle = many(parts.len(), 2, |i| run(shape, seed, Some(parts[i])).0 == *happened);
+            let idle = parts.iter().zip(idle).filter(|(_, idle)| *idle).map(|(part, _)| {
+                let (of, caller) = (part.place.of, part.place.caller);
+                let which = if part.last { "last" } else { "first" };
+                format!("{of}: nothing depends on the {which} part of what {caller} draws ({})", shape.name)
+            });
+            faults.extend(idle);
+        }
+        let unmet = self.idle.iter().enumerate().filter(|(i, _)| !met.contains(i));
+        faults.extend(unmet.map(|(_, (of, end, _))| format!("{of}: {end} is spared for nothing")));
+        println!("parts: {} shapes, {} places", honest.len(), places.len());
+        faults
+    }
+
+    /// The last draw at each place in the sources, of the last party and strand that draws there.
+    fn parts(&self, draws: &[PartyDraws]) -> Vec<ChangedPart> {
+        let own = |file: &str| self.packages.iter().any(|name| file.contains(&format!("{name}/src/")));
+        let mut found = Vec::new();
+        for (party, draws) in draws.iter().enumerate().rev() {
+            let Some(party) = PartyId::from_index(party) else { continue };
+            for (place, count) in draws.places.iter().rev().filter(|(place, _)| own(place.caller.file())) {
+                found.push(ChangedPart { place: *place, party, number: count - 1, last: false });
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::nets::{ShapeOutcome, ShapeSecurity};
+    use crate::{DrawPurpose, Session, step};
+
+    #[expect(dead_code, reason = "nobody asks for all of them")]
+    mod purposes {
+        crate::purposes! {
+            /// A mask.
+            MASK = "mask of a part", One, Bits(128);
+            /// Small numbers.
+            SMALL = "small numbers of a part", One, Ternary;
+        }
+    }
+
+    fn faults(idle: &[(&str, &str, &str)], of: fn(&Session) -> Vec<u8>) -> Vec<String> {
+        let run = move |mut session: Session, _: u64, out: &mut ShapeOutcome| {
+            let told = of(&session);
+            for peer in session.peers() {
+                session.send(step!("told"), peer, &told, 0)?;
+                session.recv(step!("told"), peer, &mut told.clone())?;
+            }
+            out.put("done", vec![1]);
+            Ok(())
+        };
+        let shape = || NetShape::new("parts", 2, ShapeSecurity::Curious, run);
+        PartNet { packages: &["divisi-core"], shapes: vec![shape()], idle }.judge(1)
+    }
+
+    fn mask(session: &Session, purpose: &'static DrawPurpose) -> [u8; 16] {
+        let mut out = [0; 16];
+        session.entropy(purpose, &mut out);
+        out
+    }
+
+    fn small() -> Vec<u8> {
+        let mut small = [-1_i64, 0, 1, 0];
+        purposes::SMALL.numbers(&mut small, |x, _| if x == 1 { -1 } else { x + 1 });
+        small.iter().flat_map(|x| x.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn what_is_used_from_the_first_to_the_last_has_no_fault() {
+        let whole = |session: &Session| [mask(session, purposes::MASK).to_vec(), small()].concat();
+        assert_eq!(faults(&[], whole), [] as [String; 0]);
+    }
+
+    #[test]
+    fn parts_that_are_cut_off_are_found() {
+        let found = |of: fn(&Session) -> Vec<u8>, words: &str| {
+            let faults = faults(&[], of);
+            assert!(faults.iter().any(|fault| fault.contains(words)), "{words}: {faults:?}");
+        };
+        let last = "mask of a part: nothing depends on the last part";
+        found(|session| mask(session, purposes::MASK)[..15].to_vec(), last);
+        // the second draw is not used: the first one is
+        found(|session| [mask(session, purposes::MASK), mask(session, purposes::MASK)][0].to_vec(), last);
+        let later = |session: &Session| [&mask(session, purposes::MASK)[..], &small()[8..]].concat();
+        found(later, "small numbers of a part: nothing depends on the first part");
+        let of_one = |session: &Session| {
+            let mut mask = mask(session, purposes::MASK);
+            if session.me().index() == 1 {
+                mask[8..].fill(0);
+            }
+            mask.to_vec()
+        };
+        found(of_one, last);
+    }
+
+    #[test]
+    fn what_is_spared_must_be_there() {
+        let spared = [("mask of a part", "parts.rs", "it is"), ("no mask", "parts.rs", "it is not")];
+        let faults = faults(&spared, |session| mask(session, purposes::MASK)[..15].to_vec());
+        assert_eq!(faults, ["no mask: parts.rs is spared for nothing"]);
+    }
+}
