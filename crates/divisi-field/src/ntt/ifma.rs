@@ -104,6 +104,32 @@ fn quarters(block: &mut [u64]) -> [&mut [[u64; 8]]; 4] {
     [a, b, c, d].map(|part| part.as_chunks_mut::<8>().0)
 }
 
+/// How many values stay in the nearest cache: a block of at most this size takes all its levels before the
+/// next block.
+const NEAR: usize = 2048;
+
+/// Two levels forward of neighbouring blocks of `len` values, of which the first takes the factor `first`.
+#[inline(always)]
+fn two_forth<W: Wide>(lanes: Lanes<W>, [w, s]: [&[u64]; 2], first: usize, len: usize, x: &mut [u64]) {
+    for (i, block) in (first..).zip(x.chunks_exact_mut(len)) {
+        let j = 2 * i;
+        let [w1, s1, w2, s2, w3, s3] = [w[i], s[i], w[j], s[j], w[j + 1], s[j + 1]].map(W::splat);
+        let [a, b, c, d] = quarters(block);
+        for ((a, b), (c, d)) in a.iter_mut().zip(b).zip(c.iter_mut().zip(d)) {
+            let mut first = [[W::load(a), W::load(c)], [W::load(b), W::load(d)]];
+            forth(lanes, &mut first, &[[w1, s1]; 2]);
+            let [[a1, c1], [b1, d1]] = first;
+            let mut second = [[a1, b1], [c1, d1]];
+            forth(lanes, &mut second, &[[w2, s2], [w3, s3]]);
+            let [[a2, b2], [c2, d2]] = second;
+            a2.store(a);
+            b2.store(b);
+            c2.store(c);
+            d2.store(d);
+        }
+    }
+}
+
 #[inline(always)]
 fn forward_over<W: Wide>(m: Modulus, factors: &Factors, x: &mut [u64]) {
     let (lanes, n) = (Lanes::<W>::new(m), x.len());
@@ -121,29 +147,24 @@ fn forward_over<W: Wide>(m: Modulus, factors: &Factors, x: &mut [u64]) {
         }
         blocks = 2;
     }
-    while 8 * blocks < n {
-        for (i, block) in x.chunks_exact_mut(n / blocks).enumerate() {
-            let (i, j) = (blocks + i, 2 * (blocks + i));
-            let [w1, s1, w2, s2, w3, s3] = [w[i], s[i], w[j], s[j], w[j + 1], s[j + 1]].map(W::splat);
-            let [a, b, c, d] = quarters(block);
-            for ((a, b), (c, d)) in a.iter_mut().zip(b).zip(c.iter_mut().zip(d)) {
-                let mut first = [[W::load(a), W::load(c)], [W::load(b), W::load(d)]];
-                forth(lanes, &mut first, &[[w1, s1]; 2]);
-                let [[a1, c1], [b1, d1]] = first;
-                let mut second = [[a1, b1], [c1, d1]];
-                forth(lanes, &mut second, &[[w2, s2], [w3, s3]]);
-                let [[a2, b2], [c2, d2]] = second;
-                a2.store(a);
-                b2.store(b);
-                c2.store(c);
-                d2.store(d);
-            }
-        }
+    while n / blocks > NEAR {
+        two_forth(lanes, [w, s], blocks, n / blocks, x);
         blocks *= 4;
     }
-    let (fours, rest) = x.as_chunks_mut::<16>().0.as_chunks_mut::<4>();
-    fours.iter_mut().enumerate().for_each(|(i, x)| last(lanes, factors, n, 4 * i, x));
-    rest.iter_mut().enumerate().for_each(|(i, x)| last(lanes, factors, n, i, core::array::from_mut(x)));
+    let parts = blocks.min(n / 16);
+    for (part, x) in x.chunks_exact_mut(n / parts).enumerate() {
+        let mut blocks = blocks;
+        while 8 * blocks < n {
+            two_forth(lanes, [w, s], blocks + part * (blocks / parts), n / blocks, x);
+            blocks *= 4;
+        }
+        let begin = part * (x.len() / 16);
+        let (fours, rest) = x.as_chunks_mut::<16>().0.as_chunks_mut::<4>();
+        let behind = begin + 4 * fours.len();
+        fours.iter_mut().enumerate().for_each(|(i, x)| last(lanes, factors, n, begin + 4 * i, x));
+        let ones = rest.iter_mut().enumerate();
+        ones.for_each(|(i, x)| last(lanes, factors, n, behind + i, core::array::from_mut(x)));
+    }
 }
 
 /// The last three levels of K times sixteen of the n values, from number 16 i on; values end below q.
@@ -178,33 +199,55 @@ fn last<W: Wide, const K: usize>(
     }
 }
 
+/// Two levels back of neighbouring blocks, as [`two_forth`] has them.
+#[inline(always)]
+fn two_back<W: Wide>(lanes: Lanes<W>, [w, s]: [&[u64]; 2], first: usize, len: usize, x: &mut [u64]) {
+    for (i, block) in (first..).zip(x.chunks_exact_mut(len)) {
+        let j = 2 * i;
+        let [w1, s1, w2, s2, w3, s3] = [w[i], s[i], w[j], s[j], w[j + 1], s[j + 1]].map(W::splat);
+        let [a, b, c, d] = quarters(block);
+        for ((a, b), (c, d)) in a.iter_mut().zip(b).zip(c.iter_mut().zip(d)) {
+            let mut first = [[W::load(a), W::load(b)], [W::load(c), W::load(d)]];
+            back(lanes, &mut first, &[[w2, s2], [w3, s3]]);
+            let [[a1, b1], [c1, d1]] = first;
+            let mut second = [[a1, c1], [b1, d1]];
+            back(lanes, &mut second, &[[w1, s1]; 2]);
+            let [[a2, c2], [b2, d2]] = second;
+            a2.store(a);
+            b2.store(b);
+            c2.store(c);
+            d2.store(d);
+        }
+    }
+}
+
 #[inline(always)]
 fn inverse_over<W: Wide>(m: Modulus, factors: &Factors, scale: u64, x: &mut [u64]) {
     let (lanes, n) = (Lanes::<W>::new(m), x.len());
     let (w, s) = (&factors.factor[..n], &factors.quotient[..n]);
-    let (fours, rest) = x.as_chunks_mut::<16>().0.as_chunks_mut::<4>();
-    fours.iter_mut().enumerate().for_each(|(i, x)| first_back(lanes, factors, n, 4 * i, x));
-    rest.iter_mut().enumerate().for_each(|(i, x)| first_back(lanes, factors, n, i, core::array::from_mut(x)));
-    let mut blocks = n / 8;
+    // the last levels are for all values together, as the first ones are forward
+    let mut far = if n.trailing_zeros() % 2 == 0 { 2 } else { 1 };
+    while n / far > NEAR {
+        far *= 4;
+    }
+    let parts = far.min(n / 16);
+    for (part, x) in x.chunks_exact_mut(n / parts).enumerate() {
+        let begin = part * (x.len() / 16);
+        let (fours, rest) = x.as_chunks_mut::<16>().0.as_chunks_mut::<4>();
+        let behind = begin + 4 * fours.len();
+        fours.iter_mut().enumerate().for_each(|(i, x)| first_back(lanes, factors, n, begin + 4 * i, x));
+        let ones = rest.iter_mut().enumerate();
+        ones.for_each(|(i, x)| first_back(lanes, factors, n, behind + i, core::array::from_mut(x)));
+        let mut blocks = n / 8;
+        while blocks > far {
+            blocks /= 4;
+            two_back(lanes, [w, s], blocks + part * (blocks / parts), n / blocks, x);
+        }
+    }
+    let mut blocks = far;
     while blocks >= 4 {
         blocks /= 4;
-        for (i, block) in x.chunks_exact_mut(n / blocks).enumerate() {
-            let (i, j) = (blocks + i, 2 * (blocks + i));
-            let [w1, s1, w2, s2, w3, s3] = [w[i], s[i], w[j], s[j], w[j + 1], s[j + 1]].map(W::splat);
-            let [a, b, c, d] = quarters(block);
-            for ((a, b), (c, d)) in a.iter_mut().zip(b).zip(c.iter_mut().zip(d)) {
-                let mut first = [[W::load(a), W::load(b)], [W::load(c), W::load(d)]];
-                back(lanes, &mut first, &[[w2, s2], [w3, s3]]);
-                let [[a1, b1], [c1, d1]] = first;
-                let mut second = [[a1, c1], [b1, d1]];
-                back(lanes, &mut second, &[[w1, s1]; 2]);
-                let [[a2, c2], [b2, d2]] = second;
-                a2.store(a);
-                b2.store(b);
-                c2.store(c);
-                d2.store(d);
-            }
-        }
+        two_back(lanes, [w, s], blocks, n / blocks, x);
     }
     if blocks == 2 {
         let (w, s) = (W::splat(w[1]), W::splat(s[1]));

@@ -74,11 +74,14 @@ fn wide_values_are_those_of_the_polynomial() {
         for ntt in wide_transforms(n) {
             let q = ntt.modulus().get();
             for x in [elements(q, n, 1), vec![q - 1; n], vec![0; n]] {
-                let mut y = x.clone();
-                ntt.forward(&mut y);
-                assert_eq!(y, reference::forward(ntt.modulus(), ntt.root, &x), "{q} {n}");
-                ntt.inverse(&mut y);
-                assert_eq!(y, x, "{q} {n}");
+                let expected = reference::forward(ntt.modulus(), ntt.root, &x);
+                for kernel in kernel::available() {
+                    let mut y = x.clone();
+                    kernel::with(kernel, || ntt.forward(&mut y)).unwrap();
+                    assert_eq!(y, expected, "{kernel} {q} {n}");
+                    kernel::with(kernel, || ntt.inverse(&mut y)).unwrap();
+                    assert_eq!(y, x, "{kernel} {q} {n}");
+                }
             }
         }
     }
@@ -86,11 +89,16 @@ fn wide_values_are_those_of_the_polynomial() {
         for ntt in wide_transforms(n) {
             let q = ntt.modulus().get();
             for x in [elements(q, n, 4), vec![q - 1; n]] {
-                let mut y = x.clone();
-                ntt.forward(&mut y);
-                assert!(y.iter().all(|y| *y < q));
-                ntt.inverse(&mut y);
-                assert!(y == x, "{q} {n}");
+                let mut all = Vec::new();
+                for kernel in kernel::available() {
+                    let mut y = x.clone();
+                    kernel::with(kernel, || ntt.forward(&mut y)).unwrap();
+                    all.push(y.clone());
+                    kernel::with(kernel, || ntt.inverse(&mut y)).unwrap();
+                    assert!(y == x, "{kernel} {q} {n}");
+                }
+                assert!(all.iter().flatten().all(|y| *y < q), "{q} {n}");
+                assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{q} {n}");
             }
         }
     }
