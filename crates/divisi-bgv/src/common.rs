@@ -52,7 +52,8 @@ impl Seed {
         for (modulus, part) in moduli.into_iter().zip(poly.words_mut().chunks_exact_mut(ring.dimension())) {
             let mut stream = blake3::Hasher::new_keyed(&self.0);
             let mut stream = stream.update(&modulus.get().to_le_bytes()).expand(purposes::COMMON);
-            let mask = (1 << modulus.bits()) - 1;
+            // the largest multiple of the modulus in a word: nearly all words are below it
+            let multiple = u64::MAX / modulus.get() * modulus.get();
             let mut bytes = [0; 4096];
             let mut filled = 0;
             while filled < part.len() {
@@ -60,8 +61,9 @@ impl Seed {
                 for word in bytes.as_chunks::<8>().0 {
                     let Some(out) = part.get_mut(filled) else { break };
                     // the next word replaces one that is rejected
-                    *out = u64::from_le_bytes(*word) & mask;
-                    filled += usize::from(*out < modulus.get());
+                    let word = u64::from_le_bytes(*word);
+                    *out = modulus.reduce(word);
+                    filled += usize::from(word < multiple);
                 }
             }
         }

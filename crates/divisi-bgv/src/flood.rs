@@ -14,6 +14,8 @@ use zeroize::Zeroize;
 
 /// How many uniform integers are added.
 const TERMS: u32 = 8;
+/// How many samples are drawn at once.
+const AT_ONCE: usize = 128;
 /// A bound on the Fisher information times the variance of any of these sums; it is 1 for a Gaussian. The
 /// test `information` computes it.
 pub const INFORMATION: f64 = 1.03;
@@ -59,10 +61,10 @@ impl Width {
     /// Fills `out` with samples.
     #[cfg_attr(feature = "testing", track_caller)]
     pub fn sample(&self, prg: &mut Prg, out: &mut [i128]) {
-        if self.bits < 63 {
-            self.sample_words(prg, out);
-        } else {
-            self.sample_pairs(prg, out);
+        match self.bits {
+            ..63 => self.sample_words(prg, out),
+            63..72 => self.sample_bytes(prg, out),
+            _ => self.sample_pairs(prg, out),
         }
         purposes::FLOOD.numbers(out, |e, _| e ^ 1 << (self.bits - 1));
         purposes::FLOOD.drawn(|| self.thousandths(out));
@@ -83,13 +85,34 @@ impl Width {
     fn sample_words(&self, prg: &mut Prg, out: &mut [i128]) {
         let (narrow, wide) = ((1_u64 << self.bits) - 1, (2_u64 << self.bits) - 1);
         let middle = self.middle();
-        let mut words = [0; 128 * TERMS as usize];
-        for out in out.chunks_mut(128) {
+        let mut words = [0; AT_ONCE * TERMS as usize];
+        for out in out.chunks_mut(AT_ONCE) {
             prg.words(&mut words);
             for (out, words) in out.iter_mut().zip(words.chunks_exact(TERMS as usize)) {
                 let (first, rest) = words.split_at(self.wide as usize);
                 let sum = |words: &[u64], mask| words.iter().map(|w| u128::from(w & mask)).sum::<u128>();
                 *out = (sum(first, wide) + sum(rest, narrow)) as i128 - middle;
+            }
+        }
+        words.zeroize();
+    }
+
+    /// Integers of up to 72 bits: a word of each, and above it a byte of one more word.
+    fn sample_bytes(&self, prg: &mut Prg, out: &mut [i128]) {
+        let (narrow, wide) = ((1_u128 << self.bits) - 1, (2_u128 << self.bits) - 1);
+        let middle = self.middle();
+        let mut words = [0; AT_ONCE * (TERMS as usize + 1)];
+        for out in out.chunks_mut(AT_ONCE) {
+            prg.words(&mut words);
+            for (out, words) in out.iter_mut().zip(words.as_chunks::<{ TERMS as usize + 1 }>().0) {
+                let [above, low @ ..] = words;
+                let mut sum = 0;
+                for (i, low) in (0..).zip(low) {
+                    let high = above >> (8 * i) & 0xff;
+                    let mask = if i < self.wide { wide } else { narrow };
+                    sum += (u128::from(high) << 64 | u128::from(*low)) & mask;
+                }
+                *out = sum as i128 - middle;
             }
         }
         words.zeroize();
@@ -164,7 +187,9 @@ mod tests {
 
     #[test]
     fn samples_have_the_width() {
-        for width in [5.0, 9.3, 40.0, 62.5, 63.4, 70.2, 110.0].map(|d| Width::at_least(d).unwrap()) {
+        for width in
+            [5.0, 9.3, 40.0, 62.5, 63.4, 64.0, 70.2, 71.6, 110.0].map(|d| Width::at_least(d).unwrap())
+        {
             let (mut prg, mut out) = (Prg::new(&[5; 16]), vec![0; 40_000]);
             width.sample(&mut prg, &mut out);
             let mean = out.iter().map(|x| *x as f64).sum::<f64>() / out.len() as f64;

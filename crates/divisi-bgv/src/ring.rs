@@ -4,7 +4,7 @@ use crate::parameters::Parameters;
 use divisi_core::wipe::WipedVec;
 use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;
-use residues::residues;
+use residues::{Long, residues};
 
 mod below;
 mod digits;
@@ -259,27 +259,33 @@ impl Ring {
     /// The polynomial with these wide coefficients: floods.
     #[must_use]
     pub fn wide(&self, coefficients: &[i128], limbs: usize) -> Poly {
-        let mut x = self.zero(limbs, false);
-        self.each(&mut x, |ntt, words, _| {
-            words.iter_mut().zip(coefficients).for_each(|(word, c)| *word = ntt.modulus().of_wide(*c));
-            ntt.forward(words);
-        });
+        let mut x = self.wide_coefficients(coefficients, limbs);
+        self.each(&mut x, |ntt, words, _| ntt.forward(words));
         x
     }
 
-    /// p e - m for wide numbers e, floods, and the coefficients of a plaintext m of absolute value at most
-    /// p / 2, where p e may be too long for 128 bits: the sum is computed modulo each prime.
+    /// The same, given by its coefficients.
+    #[must_use]
+    pub(crate) fn wide_coefficients(&self, coefficients: &[i128], limbs: usize) -> Poly {
+        let (long, mut term) = (Long::of(coefficients), WipedVec::zeros(self.dimension()));
+        let mut x = self.zero(limbs, false);
+        self.each(&mut x, |ntt, words, _| long.residues(ntt.modulus(), words, &mut term));
+        x
+    }
+
+    /// p e - m, given by its coefficients, for wide numbers e, floods, and the coefficients of a plaintext m
+    /// of absolute value at most p / 2, where p e may be too long for 128 bits: the sum is computed modulo
+    /// each prime.
     #[must_use]
     pub(crate) fn wide_noisy(&self, e: &[i128], m: &[i64], limbs: usize) -> Poly {
         let (p, half) = (self.plain().get(), self.plain().get() / 2);
-        let mut plain = WipedVec::zeros(self.dimension());
+        let (long, mut plain) = (Long::of(e), WipedVec::zeros(self.dimension()));
         let mut x = self.zero(limbs, false);
         self.each(&mut x, |ntt, words, _| {
-            words.iter_mut().zip(e).for_each(|(word, e)| *word = ntt.modulus().of_wide(*e));
+            long.residues(ntt.modulus(), words, &mut plain);
             ntt.modulus().scale(words, p);
             residues(ntt.modulus(), half, &mut plain, m);
             ntt.modulus().sub_assign(words, &plain);
-            ntt.forward(words);
         });
         x
     }

@@ -99,9 +99,9 @@ impl Sampler {
 
     /// Field elements: floor(u q / 2^128) of numbers u of 128 bits, whose distance from uniform is at most q
     /// / 2^128. For a modulus of more than 32 bits it is u modulo q, which takes longer; its distance from
-    /// uniform is at most 2^-78. For one of more than 50 bits u has 192 bits, for a distance of at most
-    /// 2^-130: all masks of a session, up to 2^36, are together as good as those of a shorter modulus.
-    #[cfg_attr(feature = "testing", track_caller)]
+    /// uniform is at most 2^-78. For one of more than 50 bits it is floor(u q / 2^192) of numbers of 192
+    /// bits, for a distance of at most 2^-130: all masks of a session, up to 2^36, are together as good as
+    /// those of a shorter modulus.
     #[must_use]
     pub fn elements(&mut self, modulus: Modulus, n: usize) -> WipedVec<u64> {
         let mut out = WipedVec::zeros(n);
@@ -113,9 +113,7 @@ impl Sampler {
             let (high, low) = words.split_at(PIECE);
             if each == 3 {
                 let (middle, low) = low.split_at(PIECE);
-                for (out, ((high, middle), low)) in out.iter_mut().zip(high.iter().zip(middle).zip(low)) {
-                    *out = modulus.reduce_words([*high, *middle, *low]);
-                }
+                scaled_wide(modulus.get(), out, [high, middle, low]);
             } else if modulus.bits() > 32 {
                 for (out, (high, low)) in out.iter_mut().zip(high.iter().zip(low)) {
                     *out = modulus.reduce_wide(u128::from(*high) << 64 | u128::from(*low));
@@ -149,6 +147,28 @@ fn scaled(q: u64, out: &mut [u64], high: &[u64], low: &[u64]) {
             }
         },
     );
+}
+
+/// floor(u q / 2^192) for q below 2^62 and numbers u of three words, the highest first: as [`scaled`], but q
+/// has two digits, and so has the carry. It is below q, and no sum is above 2^64.
+fn scaled_wide(q: u64, out: &mut [u64], [high, middle, low]: [&[u64]; 3]) {
+    vectorize(
+        #[inline(always)]
+        || {
+            for (out, ((high, middle), low)) in out.iter_mut().zip(high.iter().zip(middle).zip(low)) {
+                *out = carried(q, carried(q, carried(q, 0, *low), *middle), *high);
+            }
+        },
+    );
+}
+
+/// (word q + carry) / 2^64 rounded down, digit by digit.
+#[inline(always)]
+fn carried(q: u64, carry: u64, word: u64) -> u64 {
+    [word & DIGIT, word >> 32].into_iter().fold(carry, |carry, digit| {
+        let low = digit * (q & DIGIT) + (carry & DIGIT);
+        digit * (q >> 32) + (carry >> 32) + (low >> 32)
+    })
 }
 
 #[cfg(test)]
@@ -231,19 +251,42 @@ mod tests {
         }
     }
 
-    /// Those of a modulus of more than 50 bits are made of three words each.
+    /// Those of a modulus of more than 50 bits are made of three words each: all kernels draw the same, which
+    /// are those of the formula, also for words at the ends of their range.
     #[test]
-    fn wide_elements_are_residues_of_192_bits() {
-        let modulus = Modulus::new(P62).unwrap();
-        let elements = sampler(6).elements(modulus, PIECE + 3);
-        let mut prg = Prg::new(&[6; 16]);
-        for elements in elements.chunks(PIECE) {
-            let mut words = [[0; PIECE]; 3];
-            words.iter_mut().for_each(|words| prg.words(words));
-            for (i, element) in elements.iter().enumerate() {
-                let horner = |rest: u128, word: u64| (rest << 64 | u128::from(word)) % u128::from(P62);
-                let residue = words.iter().fold(0, |rest, words| horner(rest, words[i]));
-                assert_eq!(u128::from(*element), residue);
+    fn wide_elements_are_those_of_192_bits() {
+        let of = |q: u64, words: [u64; 3]| {
+            let carry = |carry: u128, word: u64| (u128::from(q) * u128::from(word) + carry) >> 64;
+            words.iter().rev().fold(0, |rest, word| carry(rest, *word)) as u64
+        };
+        let ends = [0, 1, u64::MAX, u64::MAX - 1, DIGIT, DIGIT + 1, DIGIT << 32];
+        let all: Vec<[u64; 3]> =
+            ends.iter().flat_map(|x| ends.iter().flat_map(move |y| ends.map(|z| [*x, *y, z]))).collect();
+        let [high, middle, low] = [0, 1, 2].map(|i| all.iter().map(|words| words[i]).collect::<Vec<u64>>());
+        for kernel in kernel::available() {
+            for q in [(1 << 51) + 1, P62, (1 << 62) - 1] {
+                let mut out = vec![0; all.len()];
+                kernel::with(kernel, || scaled_wide(q, &mut out, [&high, &middle, &low])).unwrap();
+                assert!(
+                    out.iter().zip(&all).all(|(out, words)| *out == of(q, *words)),
+                    "{q} {}",
+                    kernel.name()
+                );
+            }
+            let modulus = Modulus::new(P62).unwrap();
+            let elements = kernel::with(kernel, || sampler(6).elements(modulus, PIECE + 3)).unwrap();
+            let mut prg = Prg::new(&[6; 16]);
+            for elements in elements.chunks(PIECE) {
+                let mut words = [[0; PIECE]; 3];
+                words.iter_mut().for_each(|words| prg.words(words));
+                for (i, element) in elements.iter().enumerate() {
+                    assert_eq!(
+                        *element,
+                        of(P62, [words[0][i], words[1][i], words[2][i]]),
+                        "{}",
+                        kernel.name()
+                    );
+                }
             }
         }
     }

@@ -250,18 +250,21 @@ pub(crate) fn share_of(ring: &Ring, sum: &Poly) -> WipedVec<u64> {
     share
 }
 
-/// s_i c_1 + p e_i - <x>_i as coefficients over the primes of c_1, for a flood e_i; in constant time.
+/// s_i c_1 + p e_i - <x>_i as coefficients over the primes of c_1, for a flood e_i; in constant time. The
+/// last two terms are coefficients already, so the sum takes no transforms of theirs.
 pub(crate) fn flooded(ring: &Ring, share: &Poly, c1: &Poly, mut flood: WipedVec<i128>, mask: &[u64]) -> Poly {
     let (plain, p) = (ring.plain(), i128::from(ring.plain().get()));
-    let mut h = if ring.parameters().answers_are_words() {
+    let mut h = ring.zero(c1.limbs(), false);
+    ring.add_product(&mut h, share, c1);
+    ring.to_coefficients(&mut h);
+    let hidden = if ring.parameters().answers_are_words() {
         let terms = flood.iter_mut().zip(mask);
         terms.for_each(|(term, x)| *term = p * *term - i128::from(plain.centred(*x)));
-        ring.wide(&flood, c1.limbs())
+        ring.wide_coefficients(&flood, c1.limbs())
     } else {
         ring.wide_noisy(&flood, &encode::centred(ring, mask), c1.limbs())
     };
-    ring.add_product(&mut h, share, c1);
-    ring.to_coefficients(&mut h);
+    ring.add(&mut h, &hidden);
     h
 }
 
@@ -297,9 +300,10 @@ mod tests {
         let share = ring.small(&own.ternary(n), ring.parameters().chain().len(), false);
         let mut c1 = ring.zero(limbs, false);
         c1.words_mut().iter_mut().enumerate().for_each(|(i, word)| *word = i as u64);
-        let mut other = ring.wide_noisy(&drawn, &encode::centred(&ring, &mask), limbs);
+        let mut other = ring.zero(limbs, false);
         ring.add_product(&mut other, &share, &c1);
         ring.to_coefficients(&mut other);
+        ring.add(&mut other, &ring.wide_noisy(&drawn, &encode::centred(&ring, &mask), limbs));
         assert!(flooded(&ring, &share, &c1, drawn, &mask).words() == other.words());
     }
 

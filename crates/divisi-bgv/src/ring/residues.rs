@@ -2,8 +2,12 @@
 //! another prime. Which of several methods is used depends on bounds, which are public; each takes constant
 //! time.
 
+use divisi_core::wipe::WipedVec;
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
+
+/// The bits of a piece of a long number.
+const PIECE: u32 = 48;
 
 /// A number smaller than the prime in absolute value, as an element.
 #[inline(always)]
@@ -45,6 +49,35 @@ pub(super) fn reduced(m: Modulus, from: u64, words: &mut [u64], elements: &[u64]
         );
     } else {
         all.for_each(|(word, c)| *word = m.reduce(*c));
+    }
+}
+
+/// Numbers of up to 128 bits, floods, in three pieces, so that their residues take vector instructions: each
+/// number is (high 2^48 + middle) 2^48 + low, where only the high piece, of at most 2^31, can be negative.
+pub(super) struct Long([WipedVec<i64>; 3]);
+
+impl Long {
+    pub(super) fn of(numbers: &[i128]) -> Long {
+        let mut pieces = [(); 3].map(|()| WipedVec::zeros(numbers.len()));
+        let [low, middle, high] = &mut pieces;
+        let mask = (1 << PIECE) - 1;
+        let all = low.iter_mut().zip(middle.iter_mut()).zip(high.iter_mut()).zip(numbers);
+        for (((low, middle), high), number) in all {
+            *low = (number & mask) as i64;
+            *middle = (number >> PIECE & mask) as i64;
+            *high = (number >> (2 * PIECE)) as i64;
+        }
+        Long(pieces)
+    }
+
+    /// The numbers as elements; `term` is scratch space of the same length.
+    pub(super) fn residues(&self, m: Modulus, words: &mut [u64], term: &mut [u64]) {
+        let Long([low, middle, high]) = self;
+        residues(m, 1 << (127 - 2 * PIECE), words, high);
+        for piece in [middle, low] {
+            residues(m, 1 << PIECE, term, piece);
+            m.scaled_sum(words, 1 << PIECE, term, 1);
+        }
     }
 }
 
@@ -90,6 +123,25 @@ impl Reduction {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    /// Long numbers, at the ends of their range and around the ends of pieces, over primes of all lengths.
+    #[test]
+    fn long_numbers_become_their_residues() {
+        let ends = [0, 47, 48, 49, 95, 96, 97, 126].map(|bits| 1_i128 << bits);
+        let near = ends.into_iter().flat_map(|end| [end - 1, end, end + 1]);
+        let hash = |i: i128| (i * i * 0x9e37_79b9_7f4a_7c15).wrapping_mul(0x2545_f491_4f6c_dd1d);
+        let mut numbers: Vec<i128> = near.chain((1..200).map(hash)).flat_map(|x| [x, -x]).collect();
+        numbers.extend([i128::MAX, i128::MIN]);
+        let long = Long::of(&numbers);
+        for bits in [4, 17, 21, 31, 32, 41, 48, 49, 50_u32] {
+            let m = Modulus::new((1 << bits) - 1).unwrap();
+            let (mut words, mut term) = (vec![0; numbers.len()], vec![0; numbers.len()]);
+            long.residues(m, &mut words, &mut term);
+            for (number, word) in numbers.iter().zip(&words) {
+                assert_eq!(i128::from(*word), number.rem_euclid(i128::from(m.get())), "{bits} {number}");
+            }
+        }
+    }
 
     /// Every method, at the ends of its range and around multiples of the modulus.
     #[test]
