@@ -68,8 +68,7 @@ impl Mixed {
     /// a link fails.
     pub fn prepare_masks(&mut self, count: usize) -> Result<(), Abort> {
         loop {
-            let there: usize = self.masks.iter().map(|masks| masks.number.lanes()).sum();
-            match count.saturating_sub(there) {
+            match count.saturating_sub(self.masks_in_stock()) {
                 0 => return Ok(()),
                 missing => self.make_masks(missing.min(PART))?,
             }
@@ -140,6 +139,18 @@ impl Mixed {
         Ok((0..lanes).map(bit).collect())
     }
 
+    /// How many random bits [`Mixed::prepare_masks`] takes for this number of masks, or for as many of them
+    /// as it makes together, if no more candidates than usual are rejected.
+    #[must_use]
+    pub fn bits_of_masks(&self, count: usize) -> usize {
+        let missing = count.saturating_sub(self.masks_in_stock()).min(PART);
+        if missing == 0 { 0 } else { candidates(self.plain, missing) * self.plain.bits() as usize }
+    }
+
+    fn masks_in_stock(&self) -> usize {
+        self.masks.iter().map(|masks| masks.number.lanes()).sum()
+    }
+
     /// Makes everything that A2B of `count` numbers needs: masks and Boolean triples.
     ///
     /// # Errors
@@ -160,7 +171,7 @@ impl Mixed {
 
     /// Removes `count` masks from the stock \[G7\].
     fn take_masks(&mut self, count: usize) -> Result<Masks, Abort> {
-        if self.masks.iter().map(|masks| masks.number.lanes()).sum::<usize>() < count {
+        if self.masks_in_stock() < count {
             let place = self.gmw.session().detour(PREPROCESSING);
             let made = self.prepare_masks(count);
             self.gmw.session().back(place);

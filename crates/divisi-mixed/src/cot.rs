@@ -42,6 +42,8 @@ const AT_ONCE: usize = 8;
 const TILE: usize = 128;
 /// The fewest tiles of a circle: shorter messages cost more than they save.
 const LEAST: usize = 32;
+/// How many tiles one turn of the cipher makes, of each stream.
+const TURN: usize = 32;
 
 /// How many bits are under way at once among this number of parties, at most.
 pub(crate) fn most(parties: usize) -> usize {
@@ -49,11 +51,40 @@ pub(crate) fn most(parties: usize) -> usize {
     (BYTES / (16 * parties.saturating_sub(1) + 64) / TILE).max(1) * TILE
 }
 
-/// How many batches are under way at once, and how many bits a batch has.
-fn batch_of(parties: usize) -> (usize, usize) {
-    let tiles = most(parties) / TILE;
-    let at_once = (tiles / (parties * LEAST).max(1)).clamp(1, AT_ONCE);
-    (at_once, (tiles / at_once).max(1) * TILE)
+/// How a request is divided into batches.
+struct Batches {
+    parties: usize,
+    /// How many batches are under way at once.
+    at_once: usize,
+    /// How many tiles a batch has, at most, and the last one.
+    most: usize,
+    most_of_last: usize,
+}
+
+impl Batches {
+    /// Circles have whole turns of the cipher, two at least, because a shorter call takes as long as one of
+    /// whole turns; there are as many batches as leave at most three tenths of the memory unused.
+    fn among(parties: usize) -> Batches {
+        let (all, parties) = (most(parties) / TILE, parties.max(1));
+        let of = |at_once: usize| (at_once, all / at_once / parties / TURN * TURN * parties);
+        let fits =
+            |(at_once, most): &(usize, usize)| *most >= 2 * TURN * parties && 10 * at_once * most >= 7 * all;
+        let (at_once, most) = (1..=AT_ONCE).rev().map(of).find(fits).unwrap_or((1, all));
+        Batches { parties, at_once, most, most_of_last: all - (at_once - 1) * most }
+    }
+
+    /// How many tiles the next batch has, if this many are missing. What would fill no circles behind a full
+    /// batch is joined to it, or shared with it.
+    fn next(&self, missing: usize) -> usize {
+        let behind = missing.saturating_sub(self.most);
+        if behind == 0 || behind >= self.parties * LEAST {
+            missing.min(self.most)
+        } else if missing <= self.most_of_last {
+            missing
+        } else {
+            missing.div_ceil(2).min(self.most)
+        }
+    }
 }
 
 /// Makes `count` random bits, shared modulo 2 and modulo p. All parties call it.
@@ -99,11 +130,11 @@ pub(crate) fn batches(
     plain: Modulus,
     count: usize,
 ) -> Result<RandomBits, Abort> {
-    let (at_once, most) = batch_of(session.parties());
+    let batches = Batches::among(session.parties());
     let (mut made, mut under_way, mut begun) = (RandomBits::default(), VecDeque::new(), 0);
     loop {
-        while begun < count && under_way.len() < at_once {
-            let now = (count - begun).next_multiple_of(TILE).min(most);
+        while begun < count && under_way.len() < batches.at_once {
+            let now = TILE * batches.next((count - begun).div_ceil(TILE));
             under_way.push_back(Batch::begin(session, setup, Bits::Random(now))?);
             begun += now;
         }
@@ -302,6 +333,31 @@ mod tests {
     use divisi_core::testing::run;
     use divisi_field::zp::{P32, P62};
     use divisi_ot::SetupConfig;
+
+    /// Batches make as many bits as are missing within the memory, several of them at once, in circles of
+    /// whole turns where there are enough bits.
+    #[test]
+    fn batches_have_whole_turns() {
+        for parties in (2..=20).chain([32, 64, 255]) {
+            let batches = Batches::among(parties);
+            let Batches { at_once, most: batch, most_of_last, .. } = batches;
+            assert!(((at_once - 1) * batch + most_of_last) * TILE <= most(parties) && batch > 0);
+            if parties <= 20 {
+                assert!(at_once > 1 && batch.is_multiple_of(parties * TURN), "{parties}: {at_once} {batch}");
+            }
+            for missing in [1, batch - 1, batch, batch + 1, 3 * batch + 1, 3 * batch + parties * LEAST] {
+                let mut left = missing;
+                while left > 0 {
+                    let now = batches.next(left);
+                    let fits = now <= batch || now == left && now <= most_of_last;
+                    assert!(now > 0 && now <= left && fits, "{parties}: {now} of {left}");
+                    let fills = 2 * now >= parties * LEAST || missing <= batch || batch < parties * LEAST;
+                    assert!(fills, "{parties}: {now} of {missing}");
+                    left -= now;
+                }
+            }
+        }
+    }
 
     /// Bits that the parties choose keep their places, also where they pass around several circles and do not
     /// fill the last tile.

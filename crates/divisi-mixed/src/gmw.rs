@@ -305,11 +305,25 @@ fn window(program: &Program, jobs: usize) -> usize {
 /// How many triples a run of this program takes in this number of lanes, if it runs alone.
 #[must_use]
 pub fn triples_for(program: &Program, lanes: usize) -> usize {
-    let window = window(program, 1);
-    let of = |lanes: usize| -> usize {
-        program.levels().iter().map(|level| (level.and_count() * lanes).next_multiple_of(64)).sum()
+    triples_for_all(&[(program, lanes)])
+}
+
+/// How many triples a run of these programs takes, each in a number of lanes, if they run together: a level
+/// of all of them takes full words.
+#[must_use]
+pub fn triples_for_all(jobs: &[(&Program, usize)]) -> usize {
+    let window = jobs.iter().map(|(program, _)| window(program, jobs.len())).min().unwrap_or(64);
+    let levels = jobs.iter().map(|(program, _)| program.levels().len()).max().unwrap_or(0);
+    let most = jobs.iter().map(|(_, lanes)| *lanes).max().unwrap_or(0);
+    let products = |first: usize, level: usize| -> usize {
+        let of = |(program, lanes): &(&Program, usize)| {
+            let here = lanes.saturating_sub(first).min(window);
+            program.levels().get(level).map_or(0, |level| level.and_count() * here)
+        };
+        jobs.iter().map(of).sum::<usize>().next_multiple_of(64)
     };
-    lanes / window * of(window) + of(lanes % window)
+    let all = (0..most).step_by(window).flat_map(|first| (0..levels).map(move |level| (first, level)));
+    all.map(|(first, level)| products(first, level)).sum()
 }
 
 impl Boolean for Gmw {

@@ -7,7 +7,7 @@ use divisi_core::testing::run;
 use divisi_core::{Abort, Boolean, Counts, Lanes, PartyId, ProgramRun};
 use divisi_fuzz::repetitions;
 use divisi_mixed::checks;
-use divisi_mixed::gmw::triples_for;
+use divisi_mixed::gmw::{triples_for, triples_for_all};
 use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::triples::bit_triples;
 use divisi_mixed::{Gmw, GmwBit};
@@ -131,6 +131,27 @@ fn any_number_of_parties_and_lanes() {
         Ok(gmw.output(&all, &[joined])?.unwrap().remove(0))
     });
     assert!(mixed.iter().all(|bit| bit.lanes() == 6 && bit.words() == [0b101_101]));
+}
+
+/// Levels of circuits that run together take full words together.
+#[test]
+fn circuits_that_run_together_share_words() {
+    let recipe: Vec<_> = (0..40).map(|i| (i as u8, 3 * i, 7 * i + 1)).collect();
+    let (first, second) = (circuit(5, &recipe), product());
+    parties(2, |gmw| {
+        let lanes = [70, 3];
+        let both = triples_for_all(&[(&first, lanes[0]), (&second, lanes[1])]);
+        assert!(both <= triples_for(&first, lanes[0]) + triples_for(&second, lanes[1]));
+        gmw.prepare(both)?;
+        let inputs = |program: &Program, lanes| vec![GmwBit::zero(lanes); program.input_bits()];
+        let mut jobs = [
+            ProgramRun::new(&first, inputs(&first, lanes[0])),
+            ProgramRun::new(&second, inputs(&second, lanes[1])),
+        ];
+        gmw.run(&mut jobs)?;
+        assert_eq!(gmw.triples(), 0, "as many triples as were foreseen");
+        Ok(())
+    });
 }
 
 #[test]
