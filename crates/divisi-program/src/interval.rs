@@ -69,6 +69,13 @@ impl Interval {
         other.low <= self.low && self.high <= other.high
     }
 
+    /// How many bits, at least one, its numbers x have: -1 - x in place of a negative one, so that one bit
+    /// more, for the sign, makes two's complement of all of them.
+    pub(crate) fn width(self) -> usize {
+        let of = |x: i128| (i128::BITS - (x ^ (x >> 127)).leading_zeros()) as usize;
+        of(self.low).max(of(self.high)).max(1)
+    }
+
     /// The smallest interval that has the numbers of both.
     #[must_use]
     pub fn with(self, other: Interval) -> Interval {
@@ -223,6 +230,8 @@ mod tests {
         for x in &all {
             assert_eq!(x.squared(), ends(&mut numbers(*x).map(|x| x * x)));
             assert_eq!(x.negated(), ends(&mut numbers(*x).map(|x| -x)));
+            let fits = |bits: usize| numbers(*x).all(|x| (-1 << bits..1 << bits).contains(&x));
+            assert!(fits(x.width()) && (x.width() == 1 || !fits(x.width() - 1)));
             for places in -4..4 {
                 let shift = |x: i128| if places < 0 { x >> -places } else { x << places };
                 assert_eq!(x.shifted(places), ends(&mut numbers(*x).map(shift)));

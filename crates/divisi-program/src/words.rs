@@ -3,6 +3,7 @@
 //! Each circuit has two forms: with the fewest ANDs, in many rounds, or with few rounds.
 
 mod columns;
+mod quotient;
 
 use divisi_circuit::{Build, BuildBit, Gates, Program};
 
@@ -15,6 +16,8 @@ pub(crate) enum Word {
     Add,
     /// x - y modulo 2^W.
     Sub,
+    /// -x modulo 2^W.
+    Negate,
     /// x y modulo 2^W.
     Multiply,
     /// Two words with the sum of x, y and z modulo 2^W.
@@ -32,8 +35,12 @@ pub(crate) enum Word {
     /// The smaller or the larger one of x and y, with its position; the first one if they are equal. The
     /// inputs are x, y, then their positions of `place` bits.
     Better { place: usize, largest: bool },
-    /// The quotient of x by y, rounded down; 2^W - 1 if y is 0.
-    Divide,
+    /// The odd multiples of x from 3 x to (2^D - 1) x, for steps of a division of D = `digit` bits.
+    Multiples { digit: usize },
+    /// A step of a division by a word of W bits: `digit` bits of the quotient, behind the rest, unless that
+    /// is not wanted ([`quotient::step`]). The inputs are what is divided, of `dividend` bits, the divisor,
+    /// and its [`Word::Multiples`].
+    Step { dividend: usize, digit: usize, rest: bool },
     /// The quotient of x by a public number above 0.
     DivideBy(u64),
 }
@@ -55,6 +62,11 @@ pub(crate) fn circuit(word: Word, width: usize, low_depth: bool) -> Program {
             let (x, y) = (input(&mut g), input(&mut g));
             let y: Vec<BuildBit> = y.into_iter().map(|bit| g.not(bit)).collect();
             add(&mut g, &x, &y, true, low_depth).0
+        }
+        Word::Negate => {
+            let x: Vec<BuildBit> = input(&mut g).into_iter().map(|bit| g.not(bit)).collect();
+            let zero = vec![g.constant(false); width];
+            add(&mut g, &x, &zero, true, low_depth).0
         }
         Word::Multiply => {
             let (x, y) = (input(&mut g), input(&mut g));
@@ -102,13 +114,19 @@ pub(crate) fn circuit(word: Word, width: usize, low_depth: bool) -> Program {
             out.extend(choose(&mut g, second, &of_y, &of_x));
             out
         }
-        Word::Divide => {
-            let (x, y) = (input(&mut g), input(&mut g));
-            divide(&mut g, &x, &y, low_depth)
+        Word::Multiples { digit } => {
+            let x = input(&mut g);
+            quotient::multiples(&mut g, &x, digit, low_depth).concat()
+        }
+        Word::Step { dividend, digit, rest } => {
+            let x = g.input(dividend);
+            let mut odd = vec![g.input(width)];
+            odd.resize_with(1 << digit >> 1, || g.input(width + digit));
+            quotient::step(&mut g, &x, &odd, rest, low_depth)
         }
         Word::DivideBy(divisor) => {
             let x = input(&mut g);
-            divide_by(&mut g, &x, divisor, low_depth)
+            quotient::divide_by(&mut g, &x, divisor, low_depth)
         }
     };
     g.output(&out);
@@ -198,84 +216,6 @@ fn add(
     (out, spans.last().map_or(first, |span| span.0))
 }
 
-/// Restoring division, one bit of the quotient in each step, the highest first.
-fn divide(g: &mut Build, x: &[BuildBit], y: &[BuildBit], low_depth: bool) -> Vec<BuildBit> {
-    let zero = g.constant(false);
-    let mut rest = vec![zero; y.len()];
-    let mut quotient = Vec::with_capacity(x.len());
-    for bit in x.iter().rev() {
-        // 2 rest + bit, one bit wider than y
-        let wide: Vec<BuildBit> = std::iter::once(*bit).chain(rest.iter().copied()).collect();
-        let mut less_y: Vec<BuildBit> = Vec::with_capacity(wide.len());
-        for y in y {
-            less_y.push(g.not(*y));
-        }
-        less_y.push(g.constant(true));
-        let (difference, fits) = add(g, &wide, &less_y, true, low_depth);
-        rest = choose(g, fits, &difference[..y.len()], &wide[..y.len()]);
-        quotient.push(fits);
-    }
-    quotient.reverse();
-    quotient
-}
-
-/// Let x have W bits, and 2^(L-1) < d <= 2^L. The quotient is x m / 2^(W+L) rounded down, where m is 2^(W+L)
-/// / d rounded up, because m d exceeds 2^(W+L) by less than 2^L. The product is a sum of shifted copies of x,
-/// one for each digit of m's signed representation; three summands are reduced to two until two are left.
-/// Words and divisors have at most 60 bits.
-fn divide_by(g: &mut Build, x: &[BuildBit], divisor: u64, low_depth: bool) -> Vec<BuildBit> {
-    let divisor = u128::from(divisor.max(1));
-    let (width, zero) = (x.len(), g.constant(false));
-    let behind = width + (u128::BITS - (divisor - 1).leading_zeros()) as usize;
-    let whole = 2 * width + 1;
-    let bit = |x: Option<&BuildBit>| x.copied().unwrap_or(zero);
-    let (mut digits, mut place, mut ones) = ((1_u128 << behind).div_ceil(divisor), 0, 0_u128);
-    let mut rows: Vec<Vec<BuildBit>> = Vec::new();
-    while digits > 0 {
-        if digits & 1 == 1 {
-            let mut row: Vec<BuildBit> =
-                (0..whole).map(|i| bit(i.checked_sub(place).and_then(|i| x.get(i)))).collect();
-            if digits & 3 == 3 {
-                // the summand is -x: all bits inverted, plus 1
-                row.iter_mut().for_each(|bit| *bit = g.not(*bit));
-                ones += 1;
-                digits += 1;
-            } else {
-                digits -= 1;
-            }
-            rows.push(row);
-        }
-        (digits, place) = (digits >> 1, place + 1);
-    }
-    if ones > 0 {
-        rows.push((0..whole).map(|i| g.constant(ones >> i & 1 == 1)).collect());
-    }
-    while rows.len() > 2 {
-        let mut fewer = Vec::with_capacity(rows.len());
-        for three in rows.chunks(3) {
-            let [x, y, z] = three else {
-                fewer.extend_from_slice(three);
-                continue;
-            };
-            let (mut sums, mut carries) = (Vec::with_capacity(whole), vec![zero]);
-            for ((x, y), z) in x.iter().zip(y).zip(z) {
-                let sum = g.xor(*x, *y);
-                sums.push(g.xor(sum, *z));
-                carries.push(g.majority(*x, *y, *z));
-            }
-            carries.truncate(whole);
-            fewer.extend([sums, carries]);
-        }
-        rows = fewer;
-    }
-    let product = match rows.as_slice() {
-        [x, y] => add(g, x, y, false, low_depth).0,
-        [x] => x.clone(),
-        _ => Vec::new(),
-    };
-    (0..width).map(|i| bit(product.get(behind + i))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,7 +237,7 @@ mod tests {
                 let of = |word| circuit(word, width, low_depth);
                 let (less, add, sub) = (of(Word::Less), of(Word::Add), of(Word::Sub));
                 let (and, or, choose) = (of(Word::And), of(Word::Or), of(Word::Choose));
-                let (zero, divide) = (of(Word::Zero), of(Word::Divide));
+                let (zero, negate) = (of(Word::Zero), of(Word::Negate));
                 let (multiply, save, count) = (of(Word::Multiply), of(Word::Save), of(Word::Count));
                 let best = |largest| of(Word::Better { place: 3, largest });
                 let (smaller, larger) = (best(false), best(true));
@@ -320,10 +260,43 @@ mod tests {
                     assert_eq!((run(&and, &[x, y]), run(&or, &[x, y])), (x & y, x | y));
                     assert_eq!((run(&choose, &[1, x, y]), run(&choose, &[0, x, y])), (x, y));
                     assert_eq!(run(&zero, &[x]), u64::from(x == 0));
-                    assert_eq!(run(&divide, &[x, y]), x.checked_div(y).unwrap_or(mask), "{x} {y}");
+                    assert_eq!(run(&negate, &[x]), x.wrapping_neg() & mask);
                     let (second, first) = (y | 5 << width, x | 2 << width);
                     assert_eq!(run(&smaller, &[x, y, 2, 5]), if y < x { second } else { first });
                     assert_eq!(run(&larger, &[x, y, 2, 5]), if x < y { second } else { first });
+                }
+            }
+        }
+    }
+
+    /// Tests all steps of a division, with every divisor of up to four bits and every dividend that a step
+    /// can have, in both forms.
+    #[test]
+    fn steps_divide() {
+        let of = |word, width, low_depth| circuit(word, width, low_depth);
+        let ways = [false, true].into_iter().flat_map(|low| (1..=3).map(move |digit| (low, digit)));
+        for ((low_depth, digit), width) in ways.flat_map(|way| (1..=4).map(move |width| (way, width))) {
+            let whole = width + digit;
+            let multiples = (digit > 1).then(|| of(Word::Multiples { digit }, width, low_depth));
+            let all = |y: u64| {
+                let all = multiples.as_ref().map_or(0, |multiples| run(multiples, &[y]));
+                let odd = (0..(1 << digit >> 1) - 1).map(|i| all >> (i * whole) & ((1 << whole) - 1));
+                odd.collect::<Vec<u64>>()
+            };
+            for y in 1..1 << width {
+                let expected = (1..).map(|i| (2 * i + 1) * y);
+                assert!(all(y).into_iter().zip(expected).all(|(found, expected)| found == expected));
+            }
+            for (dividend, rest) in (1..=whole).flat_map(|bits| [(bits, true), (bits, false)]) {
+                let step = of(Word::Step { dividend, digit, rest }, width, low_depth);
+                let kept = if rest { dividend.min(width) } else { 0 };
+                for y in 1..1_u64 << width {
+                    let odd = all(y);
+                    for x in 0..(1_u64 << dividend).min(y << digit) {
+                        let found = run(&step, &[&[x, y][..], &odd].concat());
+                        let left = if rest { x % y } else { 0 };
+                        assert_eq!(found, (x / y) << kept | left, "{x} {y} {digit} {dividend}");
+                    }
                 }
             }
         }

@@ -1,6 +1,7 @@
-//! Operations on the bits of numbers: comparisons, shifts, quotients, and minimum or maximum of a row.
+//! Operations on the bits of numbers: comparisons, choices, shifts, and minimum or maximum of a row.
 
 use super::Lower;
+use crate::interval::Interval;
 use crate::node::{Id, NOWHERE, Node};
 use crate::program::{Action, Statement};
 use crate::shape::Shape;
@@ -75,14 +76,87 @@ impl Lower<'_> {
         Some(word)
     }
 
-    /// The number that an offset word represents.
-    pub(super) fn number_of(&mut self, word: Id) -> Id {
-        let lanes = self.lanes(word);
-        let moved = self.number(Node::ToNumber(word), lanes);
-        let back = self.p.neg(self.offset_of_words() as u64);
-        let id = self.number(Node::Shift(moved, back), lanes);
+    /// The number that an offset word represents, and that is in this range: of its bits, those that the
+    /// range leaves open are converted.
+    pub(super) fn number_of(&mut self, word: Id, range: Interval) -> Id {
+        let (highest, lanes) = (self.not_negative(), self.lanes(word));
+        let places = range.width().min(highest);
+        let low = (0..places).map(|i| (word, i));
+        let id = if range.low() >= 0 {
+            let low = self.all_of(low.collect());
+            self.number(Node::ToNumber(low), lanes)
+        } else {
+            // the number and 2^places
+            let moved = self.all_of(low.chain([(word, highest)]).collect());
+            let moved = self.number(Node::ToNumber(moved), lanes);
+            let back = self.p.neg(1 << places);
+            self.number(Node::Shift(moved, back), lanes)
+        };
         self.offsets.insert(id, word);
         id
+    }
+
+    /// The offset word of a number whose lowest bits are given, and a bit that is 1 where it is negative: all
+    /// others of its bits are like this one.
+    pub(super) fn with_sign(&mut self, low: Vec<(Id, usize)>, sign: Id) -> Id {
+        let (mut bits, top) = (low, self.not(sign));
+        bits.resize(self.not_negative(), (sign, 0));
+        bits.push((top, 0));
+        self.pick(bits)
+    }
+
+    /// The bit that is 1 where the number of an offset word is negative.
+    pub(super) fn sign_of(&mut self, word: Id) -> Id {
+        let top = self.slice(word, self.not_negative()..self.offset_width());
+        self.not(top)
+    }
+
+    /// The offset word of a number in this range, if it has one, or is the negative of one that has.
+    fn known_or_negative(&mut self, id: Id, range: Interval) -> Option<Id> {
+        if let Some(word) = self.known_offset(id) {
+            return Some(word);
+        }
+        let Node::Neg(of) = self.nodes[id].node else { return None };
+        let word = self.known_offset(of)?;
+        // in two's complement, with as many bits as both numbers take
+        let places = range.width().max(range.negated().width()).min(self.not_negative());
+        let sign = self.sign_of(word);
+        let all = self.pick((0..places).map(|i| (word, i)).chain([(sign, 0)]).collect());
+        let negative = self.run(Word::Negate, places + 1, vec![all]);
+        let sign = self.slice(negative, places..places + 1);
+        let word = self.with_sign((0..places).map(|i| (negative, i)).collect(), sign);
+        self.offsets.insert(id, word);
+        Some(word)
+    }
+
+    /// `select` of numbers whose offset words are there, for a result of which the bits are wanted: it
+    /// chooses between those bits that the result's range leaves open.
+    pub(super) fn select_words(&mut self, statement: &Statement, shape: &Shape, ids: [Id; 2]) -> Option<Id> {
+        let program = self.program;
+        let result = *statement.results.first()?;
+        if self.wanted[result] == 0 {
+            return None;
+        }
+        let range = |value: usize| program.range(program.value(value));
+        let words = [0, 1].map(|i| self.known_or_negative(ids[i], range(statement.args[i + 1])));
+        let [Some(x), Some(y)] = words else { return None };
+        let (range, highest) = (range(result), self.not_negative());
+        let (places, has_sign) = (range.width().min(highest), range.low() < 0);
+        let c = self.wide(statement, 0, shape)?;
+        let [x, y] = [x, y].map(|word| {
+            let bits = (0..places).map(|i| (word, i)).chain(has_sign.then_some((word, highest)));
+            self.all_of(bits.collect())
+        });
+        let chosen = self.run(Word::Choose, self.width(x), vec![c, x, y]);
+        if has_sign {
+            let top = self.slice(chosen, places..places + 1);
+            let sign = self.not(top);
+            let word = self.with_sign((0..places).map(|i| (chosen, i)).collect(), sign);
+            return Some(self.number_of(word, range));
+        }
+        let id = self.number(Node::ToNumber(chosen), shape.entries());
+        self.remember(id, chosen);
+        Some(id)
     }
 
     /// Whether x and y are compared as words, which is cheaper if they have offset words already, or if other
@@ -98,27 +172,44 @@ impl Lower<'_> {
             let most = self.gathered_from(id).iter().map(of).max();
             (has || self.wanted[args[i]].max(most.unwrap_or(0)) > 1, has)
         };
-        let ((x, has_x), (y, has_y)) = (is(x, 0), is(y, 1));
+        let ((of_x, has_x), (of_y, has_y)) = (is(x, 0), is(y, 1));
+        // entries that are repeated are converted before they are
+        let lanes = self.lanes(x);
+        let few = |id: Id| self.gathered_from(id).iter().any(|id| self.lanes(*id) < lanes);
+        if has_x && few(y) || has_y && few(x) {
+            return true;
+        }
         // two conversions of fresh numbers cost more than one of their difference
-        x && y && (has_x || has_y || self.wanted[args[0]] + self.wanted[args[1]] > 4)
+        of_x && of_y && (has_x || has_y || self.wanted[args[0]] + self.wanted[args[1]] > 4)
     }
 
     /// x < y of numbers, as a bit.
     pub(super) fn less(&mut self, statement: &Statement, x: Id, y: Id) -> Id {
         if self.constants.get(&y).is_some_and(|y| y.iter().all(|y| *y == 0)) {
-            // the sign
             let word = self.offset(x);
-            let bit = self.slice(word, self.not_negative()..self.offset_width());
-            return self.not(bit);
+            return self.sign_of(word);
         }
         if self.as_words(statement, x, y) {
-            let (x, y) = (self.offset(x), self.offset(y));
-            return self.run(Word::Less, self.offset_width(), vec![x, y]);
+            let [x, y] = self.differing(statement, [x, y]);
+            return self.run(Word::Less, self.width(x), vec![x, y]);
         }
         let difference = self.sub(x, y);
         let word = self.offset(difference);
-        let bit = self.slice(word, self.not_negative()..self.offset_width());
-        self.not(bit)
+        self.sign_of(word)
+    }
+
+    /// The bits of offset words in which two numbers can differ: of numbers that are not negative those of
+    /// the larger one.
+    fn differing(&mut self, statement: &Statement, ids: [Id; 2]) -> [Id; 2] {
+        let program = self.program;
+        let of = |arg: &usize| program.range(program.value(*arg));
+        let all = statement.args.iter().map(of).reduce(Interval::with);
+        let width = all.filter(|all| all.low() >= 0).map_or(self.offset_width(), Interval::width);
+        let width = width.min(self.offset_width());
+        ids.map(|id| {
+            let word = self.offset(id);
+            self.slice(word, 0..width)
+        })
     }
 
     /// x = y of words: all bits of their XOR are 0.
@@ -155,7 +246,7 @@ impl Lower<'_> {
                 self.not(greater)
             }
             (_, true) if self.as_words(statement, x, y) => {
-                let (x, y) = (self.offset(x), self.offset(y));
+                let [x, y] = self.differing(statement, [x, y]);
                 self.equal(x, y)
             }
             (_, true) => {
@@ -176,7 +267,8 @@ impl Lower<'_> {
             0 if by >= 0 => Some(self.number(Node::Scale(x, Arc::new(vec![1 << places])), lanes)),
             0 => {
                 let word = self.offset(x);
-                Some(self.shifted(word, places))
+                let result = self.program.value(*statement.results.first()?);
+                Some(self.shifted(word, places, self.program.range(result)))
             }
             width => {
                 let zero = self.same(vec![false], lanes);
@@ -188,45 +280,10 @@ impl Lower<'_> {
     }
 
     /// x / 2^places rounded down, for an offset word; the free places get the sign.
-    pub(super) fn shifted(&mut self, word: Id, places: usize) -> Id {
-        let highest = self.not_negative();
-        let top = self.slice(word, highest..highest + 1);
-        let sign = self.not(top);
-        let kept = (places..highest).map(|i| (word, i));
-        let bits = kept.chain((0..places).map(|_| (sign, 0))).chain([(top, 0)]);
-        let word = self.pick(bits.collect());
-        self.number_of(word)
-    }
-
-    pub(super) fn divide(&mut self, statement: &Statement, shape: &Shape) -> Option<Id> {
-        let (x, y) = (self.wide(statement, 0, shape)?, self.wide(statement, 1, shape)?);
-        let word = self.offset(x);
-        let known = self.constants.get(&y);
-        let known = known.and_then(|y| y.first().filter(|first| y.iter().all(|y| y == *first))).copied();
-        if let Some(divisor) = known.filter(|divisor| divisor.count_ones() == 1 && *divisor > 0) {
-            let places = divisor.trailing_zeros() as usize;
-            return Some(self.shifted(word, places));
-        }
-        let lanes = self.lanes(x);
-        let highest = self.not_negative();
-        let (top, low) = (self.slice(word, highest..highest + 1), self.slice(word, 0..highest));
-        let sign = self.not(top);
-        let signs = self.pick((0..highest).map(|_| (sign, 0)).collect());
-        // for a negative x, -1 - x is divided: floor(x / y) = -1 - floor((-1 - x) / y)
-        let size = self.word(Node::Xor(low, signs), lanes, highest);
-        let known = known.and_then(|divisor| u64::try_from(divisor).ok()).filter(|divisor| *divisor > 0);
-        let quotient = match known {
-            Some(divisor) => self.run(Word::DivideBy(divisor), highest, vec![size]),
-            None => {
-                let divisor = self.offset(y);
-                let divisor = self.slice(divisor, 0..highest);
-                self.run(Word::Divide, highest, vec![size, divisor])
-            }
-        };
-        let quotient = self.word(Node::Xor(quotient, signs), lanes, highest);
-        let bits = (0..highest).map(|i| (quotient, i)).chain([(top, 0)]);
-        let word = self.pick(bits.collect());
-        Some(self.number_of(word))
+    pub(super) fn shifted(&mut self, word: Id, places: usize, range: Interval) -> Id {
+        let (sign, kept) = (self.sign_of(word), places..self.not_negative());
+        let word = self.with_sign(kept.map(|i| (word, i)).collect(), sign);
+        self.number_of(word, range)
     }
 
     /// The smallest or the largest entry of each row, by a tournament: each layer compares neighbours, and
@@ -259,7 +316,8 @@ impl Lower<'_> {
         }
         let place = self.number(Node::ToNumber(places), rows);
         self.remember(place, places);
-        let best = if is_num { self.number_of(best) } else { best };
+        let range = self.program.range(self.program.value(statement.results[0]));
+        let best = if is_num { self.number_of(best, range) } else { best };
         self.give(statement.results[0], best);
         self.give(statement.results[1], place);
         Some(())

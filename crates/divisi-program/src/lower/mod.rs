@@ -8,6 +8,7 @@
 mod bits;
 mod node_key;
 mod pieces;
+mod quotient;
 mod tables;
 
 use crate::code::Code;
@@ -51,12 +52,22 @@ fn wants_bits(op: &Action) -> bool {
     }
 }
 
+/// The arguments whose bits an operation works on, if they are numbers.
+fn read_as_bits(statement: &Statement) -> &[usize] {
+    match statement.op {
+        // the index
+        Action::Lookup => statement.args.get(1..).unwrap_or_default(),
+        _ if wants_bits(&statement.op) => &statement.args,
+        _ => &[],
+    }
+}
+
 /// Compiles a program. `None` if a number does not fit the field; the checks of [`Script`] exclude that.
 #[must_use]
 pub fn lower(program: &Script) -> Option<Code> {
     let mut wanted = vec![0; program.values.len()];
-    for statement in program.statements.iter().filter(|statement| wants_bits(&statement.op)) {
-        statement.args.iter().for_each(|arg| wanted[*arg] += 1);
+    for arg in program.statements.iter().flat_map(read_as_bits) {
+        wanted[*arg] += 1;
     }
     // a reshaped value has the same bits, and so have entries gathered from a value that is converted anyway
     for statement in program.statements.iter().rev() {
@@ -186,8 +197,13 @@ impl Lower<'_> {
     }
 
     fn run(&mut self, word: Word, width: usize, args: Vec<Id>) -> Id {
+        self.run_for(0, word, width, args)
+    }
+
+    /// The same, in the form for at least this number of lanes.
+    fn run_for(&mut self, least: usize, word: Word, width: usize, args: Vec<Id>) -> Id {
         let lanes = args.iter().map(|id| self.lanes(*id)).max().unwrap_or(1);
-        let circuit = self.circuit(word, width, lanes);
+        let circuit = self.circuit(word, width, lanes.max(least));
         let width = circuit.output_bits();
         self.word(Node::Run(circuit, args), lanes, width)
     }
@@ -251,12 +267,7 @@ impl Lower<'_> {
             }
             Action::Neg => {
                 let x = self.wide(statement, 0, &shape)?;
-                if is_num {
-                    self.number(Node::Neg(x), lanes)
-                } else {
-                    let zero = self.same(vec![false; width], lanes);
-                    self.run(Word::Sub, width, vec![zero, x])
-                }
+                if is_num { self.number(Node::Neg(x), lanes) } else { self.run(Word::Negate, width, vec![x]) }
             }
             Action::Sum => {
                 let x = self.values[statement.args[0]]?;
@@ -344,6 +355,9 @@ impl Lower<'_> {
         match self.width(x) {
             // y + c (x - y)
             0 => {
+                if let Some(chosen) = self.select_words(statement, shape, [x, y]) {
+                    return Some(chosen);
+                }
                 // a bit that is repeated is converted before it is repeated
                 let c = self.program.value(statement.args[0]);
                 let bit = self.values[c.id]?;

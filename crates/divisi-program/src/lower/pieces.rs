@@ -29,7 +29,7 @@ impl Lower<'_> {
     }
 
     /// A word of these bits; no node is made for one that exists.
-    fn all_of(&mut self, bits: Vec<(Id, usize)>) -> Id {
+    pub(super) fn all_of(&mut self, bits: Vec<(Id, usize)>) -> Id {
         match bits.first() {
             Some((id, 0))
                 if bits.len() == self.width(*id)

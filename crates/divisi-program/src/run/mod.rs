@@ -13,7 +13,7 @@ use crate::program::Script;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Lanes, Misuse, ProgramRun, Step, step};
 use divisi_field::zp::Modulus;
-use divisi_mixed::gmw::triples_for;
+use divisi_mixed::gmw::triples_for_all;
 use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::table::Signs;
 use divisi_mixed::together::Asked;
@@ -70,11 +70,11 @@ pub fn prepare(
             mixed.set_adder(node::adder(lanes));
             triples += mixed.triples_of_a2b(lanes);
         }
-        for id in &layer.run {
-            if let Node::Run(circuit, _) = &code.nodes[*id].node {
-                triples += triples_for(circuit, code.nodes[*id].lanes);
-            }
-        }
+        let circuits = layer.run.iter().filter_map(|id| match &code.nodes[*id].node {
+            Node::Run(circuit, _) => Some((&**circuit, code.nodes[*id].lanes)),
+            _ => None,
+        });
+        triples += triples_for_all(&circuits.collect::<Vec<_>>());
         for id in &layer.look_up {
             let Some(width) = width_of(id) else { continue };
             let taken = stocks.get_mut(&width).and_then(|stock| stock.take(code.nodes[*id].lanes));
@@ -89,6 +89,9 @@ pub fn prepare(
             garbled.push_back(context.garble(mixed.gmw(), wiring, code.nodes[*id].lanes)?);
         }
     }
+    // the random bits of both in the rounds of one request
+    let of_masks = mixed.bits_of_masks(cost.a2b);
+    mixed.prepare_bits(cost.b2a_bits + of_masks)?;
     mixed.prepare_masks(cost.a2b)?;
     mixed.prepare_bits(cost.b2a_bits)?;
     mixed.prepare_products(cost.products)?;

@@ -289,6 +289,13 @@ fn nothing_is_converted_twice() {
     let named = "input x 1 num in 0..9\ninput y 2 num in 0..9\nd = sub x y\nl = lt d 0\nm = lt x y\n";
     assert_eq!(a2b(&format!("{named}output l 1\noutput m 1\n")), 1);
     // a bit that chooses in two statements is converted once
+    // the size of a number, a quotient of it, and a place in a table that was chosen: all from its bits
+    let size = "input x 1 num 3 in -9..5\nl = lt x 0\nn = neg x\ns = select l n x\nq = div s 2\n\
+                c = lt q 3\np = select c q 3\nt = const 4 5 6 7 8\nf = lookup t p\n";
+    assert_eq!(a2b(&format!("{size}output f 1\n")), 3);
+    // a bound of one entry is converted before it is repeated
+    let bound = "input x 1 num 9 in -9..99\ninput y 2 num in 1..9\nl = lt x 0\nm = lt x y\n";
+    assert_eq!(a2b(&format!("{bound}output l 1\noutput m 1\n")), 10);
     let bit = "input x 1 num 3\ninput c 2 bits 1\na = select c x 5\nb = select c 5 x\n";
     let both = cost(&format!("{bit}output a 1\noutput b 1\n"));
     assert_eq!((both.b2a, both.products), (1, 6));
@@ -322,11 +329,71 @@ fn independent_statements_share_rounds() {
         assert!(online <= rounds(&all), "{online}");
     }
     // a quotient that is not needed before another waits for it
-    let quotient = "input x 1 num in 1..30\ninput y 2 num in 1..100\nq = div x y\n";
+    let quotient = "input x 1 num in 1..30\ninput y 2 num in 1..810000\nq = div y x\n";
     let alone = rounds(&format!("{quotient}output q 1\n"));
     let later = "t = mul x x\nu = mul t t\nr = div u x\ns = add q r\noutput s 1\n";
     let both = rounds(&format!("{quotient}{later}"));
     assert!(both < alone + 20, "{alone} and {both}");
+}
+
+/// All quotients of small numbers, with as many entries as each form of a division has, and large ones.
+#[test]
+fn quotients_of_all_ranges() {
+    let all = |x: std::ops::RangeInclusive<i64>, y: i64| -> Vec<[i64; 2]> {
+        x.flat_map(|x| (1..=y).map(move |y| [x, y])).collect()
+    };
+    let ends = |x: i64, y: i64| vec![[x, y], [x - 1, y], [y - 1, y], [1 - y, y]];
+    let most = (1 << 30) - 1;
+    let mut cases = vec![all(0..=7, 3), all(-8..=7, 3), all(0..=15, 15), all(-9..=8, 15)];
+    cases.extend(
+        [(most, 1), (most, 3), (most, most), (1000, 999), (7, 7), (8, 7), (0, 12), (-6, 5)]
+            .map(|(x, y)| ends(x, y)),
+    );
+    for pairs in cases {
+        let [x, y] = [0, 1].map(|i| pairs.iter().map(|pair| pair[i]).collect::<Vec<i64>>());
+        let range = |x: &[i64]| format!("{}..{}", x.iter().min().unwrap(), x.iter().max().unwrap());
+        let lanes = pairs.len();
+        let inputs =
+            format!("input x 1 num {lanes} in {}\ninput y 2 num {lanes} in {}\n", range(&x), range(&y));
+        let quotients: Vec<i64> = pairs.iter().map(|[x, y]| x.div_euclid(*y)).collect();
+        let known = format!("q = div x y\nassume q in {}\noutput q 1\n", range(&quotients));
+        for body in [format!("{inputs}q = div x y\noutput q 1\n"), format!("{inputs}{known}")] {
+            compare(2, &read(&body), &[num(&x), num(&y)]);
+        }
+    }
+    // what a quotient can be decides what it costs
+    let cost = |body: &str| cost(&format!("input x 1 num 7 in 0..1000000\ninput y 2 num in 1..1000\n{body}"));
+    let (whole, known) =
+        (cost("q = div x y\noutput q 1\n"), cost("q = div x y\nassume q below 4\noutput q 1\n"));
+    assert!(3 * known.ands < whole.ands && known.rounds + 40 < whole.rounds, "{known:?} {whole:?}");
+    assert_eq!((whole.b2a_bits, known.b2a_bits), (7 * 20, 7 * 2));
+}
+
+/// `select` chooses between words where it can: negatives, bounds and constants, of both signs.
+#[test]
+fn words_are_chosen() {
+    let program = read(
+        "input x 1 num 8 in -1073741823..1073741823\n\
+         input y 2 num in -5..1000\n\
+         l = lt x 0\n\
+         n = neg x\n\
+         size = select l n x\n\
+         other = select l x n\n\
+         q = div size 3\n\
+         near = lt size 100\n\
+         far = le other -100\n\
+         z = lt y 7\n\
+         least = select z y 7\n\
+         same = eq least 7\n\
+         half = shift least -1\n\
+         sum = add size 1\n\
+         output size 1\noutput other 1\noutput q 2\noutput near 2\noutput far 1\noutput least 2\noutput same 1\n\
+         output half 1\noutput sum 1\n",
+    );
+    let most = (1 << 30) - 1;
+    for y in [-5, 6, 7, 1000] {
+        compare(2, &program, &[num(&[0, 1, -1, 99, -100, 101, most, -most]), num(&[y])]);
+    }
 }
 
 #[test]
