@@ -128,7 +128,7 @@ pub(crate) fn begin<R: Outcome>(
     let tiles = count.div_ceil(TILE) + usize::from(prove.is_some()) + 1;
     let bits = Zeroizing::new(wanted.tiles(session, tiles));
     // 2.
-    let request = Request { width, each: R::each, tiles, links: Links::All, ahead, unchecked: false };
+    let request = Request { width, each: R::each, tiles, links: Links::All, ahead };
     let extension = with_bits(session, ends, &bits, |session, ends, x| ends.begin(session, request, x))?;
     Ok(Begun { bits, extension: Some(extension), tiles, count, prove, outcome: PhantomData })
 }

@@ -126,7 +126,7 @@ pub(super) fn connect(
             Base::Both => None,
             Base::Half => {
                 let (each, links) = (VoleRows::each as _, Links::All);
-                let request = Request { width, each, tiles, links, ahead: AHEAD, unchecked: false };
+                let request = Request { width, each, tiles, links, ahead: AHEAD };
                 Some(ends.begin(session, request, &x)?)
             }
         };

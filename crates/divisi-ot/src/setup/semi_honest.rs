@@ -85,8 +85,7 @@ impl Setup {
             Source::Trees(mut ends, proven) => {
                 let x = Zeroizing::new(bits.tiles(session, tiles));
                 let x_of = vec![x.as_slice(); self.parties];
-                let (width, each, unchecked) = (Width::Pads, VoleRows::each, true);
-                let request = Request { width, each, tiles, links, ahead, unchecked };
+                let request = Request { width: Width::Pads, each: VoleRows::each, tiles, links, ahead };
                 let begun = wipe::stack(|| session.exchange(|session| ends.begin(session, request, &x_of)));
                 match begun {
                     Ok(_) => self.source = Source::Trees(ends, proven),

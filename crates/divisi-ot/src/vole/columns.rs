@@ -6,7 +6,6 @@ use divisi_core::Session;
 use divisi_core::wipe::WipedVec;
 use divisi_field::gf128::TOGETHER;
 use divisi_field::{Field, Gf128, transpose};
-use std::ops::Range;
 
 /// Tiles of one group's columns, which are fixed but not yet checked. A tile has `each` words, of which the
 /// first `columns` are used.
@@ -16,8 +15,6 @@ pub struct Columns {
     columns: usize,
     each: usize,
     first: u64,
-    /// How many tiles are rows already, those of requests that nobody checks.
-    turned: usize,
 }
 
 /// The form of columns that passed the check.
@@ -161,7 +158,7 @@ impl Columns {
     /// Space for `tiles` tiles with this number of columns, `each` words for a tile; `first` is the number of
     /// their first row.
     pub(super) fn zeros(tiles: usize, columns: usize, each: usize, first: u64) -> Columns {
-        Columns { words: WipedVec::zeros(tiles * each), columns, each, first, turned: 0 }
+        Columns { words: WipedVec::zeros(tiles * each), columns, each, first }
     }
 
     /// How many words a tile has.
@@ -185,17 +182,10 @@ impl Columns {
         rows
     }
 
-    /// Makes rows of the next tiles, which nobody checks.
-    pub(super) fn turn(&mut self, tiles: &Range<usize>) {
-        debug_assert_eq!(tiles.start, self.turned, "tile after tile");
-        VoleRows::turn(&mut self.words[tiles.start * self.each..tiles.end * self.each], self.columns);
-        self.turned = tiles.end;
-    }
-
     /// The rows without a check: they are right if both parties are honest, which semi-honest protocols
     /// assume.
     pub(crate) fn semi_honest(mut self) -> VoleRows {
-        VoleRows::turn(&mut self.words[self.turned * self.each..], self.columns);
+        VoleRows::turn(&mut self.words, TILE);
         VoleRows::of(self)
     }
 
@@ -203,7 +193,6 @@ impl Columns {
     /// for m tiles. Several tiles are processed together: they stay in the first-level cache, and the sum of
     /// their products is reduced once.
     pub(super) fn hash<R: Outcome>(mut self, z: Gf128) -> (Vec<Gf128>, R) {
-        debug_assert_eq!(self.turned, 0, "columns are checked");
         let mut sums = vec![Gf128(0); self.columns];
         let each = self.each;
         for tiles in self.words.chunks_mut(TOGETHER * each) {
@@ -235,8 +224,7 @@ mod tests {
                 (0..2 * each as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect::<WipedVec<u128>>()
             };
             for tile in 0..2 {
-                let peeked =
-                    Columns { words: columns(), columns: each, each, first: 0, turned: 0 }.peek(tile);
+                let peeked = Columns { words: columns(), columns: each, each, first: 0 }.peek(tile);
                 for (r, row) in peeked.iter().enumerate() {
                     for c in 0..each {
                         assert_eq!(row >> c & 1, columns()[tile * each + c] >> r & 1);

@@ -27,8 +27,6 @@ pub(crate) struct Request {
     pub(crate) links: Links,
     /// How many chunks of corrections are sent before the first ones are awaited: [`AHEAD`] or [`ALL_AHEAD`].
     pub(crate) ahead: usize,
-    /// Whether the columns become rows at once, while they are in the cache: those that nobody checks.
-    pub(crate) unchecked: bool,
 }
 
 /// An extension in progress: our first corrections have been sent, the peers' have not been received.
@@ -109,9 +107,6 @@ impl Ends {
                 read(body, corrections);
                 let key = deltas.towards(peer);
                 holder.extend(sums, groups, &key, chunk.len(), corrections, tiles_in(w, &chunk));
-                if request.unchecked {
-                    turn(w, &chunk);
-                }
             }
             let next = c.saturating_add(request.ahead);
             if next < extension.chunks() {
@@ -167,7 +162,7 @@ impl Ends {
         chunk: usize,
     ) -> Result<(), Abort> {
         let chunk = extension.tiles_of(chunk);
-        let Extension { request, groups, made, sums, corrections, body } = extension;
+        let Extension { groups, made, sums, corrections, body, .. } = extension;
         for peer in session.peers() {
             let j = peer.index();
             let v = &mut made.macs[j];
@@ -175,9 +170,6 @@ impl Ends {
             corrections.clear();
             let x = &x[j][chunk.clone()];
             maker.extend(sums, groups, x, tiles_in(v, &chunk), corrections);
-            if request.unchecked {
-                turn(v, &chunk);
-            }
             write(corrections, body);
             session.send(CORRECT, peer, body, 128 * corrections.len() as u64)?;
         }
@@ -194,11 +186,6 @@ fn tiles_in<'a>(columns: &'a mut ByGroup<Columns>, tiles: &Range<usize>) -> Tile
         }
         None => &mut [],
     })
-}
-
-/// Makes rows of the columns of these tiles, in every group.
-fn turn(columns: &mut ByGroup<Columns>, tiles: &Range<usize>) {
-    columns.iter_mut().flatten().for_each(|columns| columns.turn(tiles));
 }
 
 /// Tiles of the group of pads alone.

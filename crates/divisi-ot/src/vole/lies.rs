@@ -74,8 +74,7 @@ fn holder_of(
         let x: Vec<u128> =
             (0..tiles as u128).map(|t| (t + 3) * 0x1234_5678_9abc_def0_0fed_cba9_8765).collect();
         let x = [x.as_slice(), x.as_slice()];
-        let request =
-            Request { width, each: VoleRows::each, tiles, links: Links::All, ahead: AHEAD, unchecked: false };
+        let request = Request { width, each: VoleRows::each, tiles, links: Links::All, ahead: AHEAD };
         let made = session.exchange(|session| {
             let begun = ends.begin(session, request, &x)?;
             ends.finish(session, begun, &x, &deltas)
