@@ -102,6 +102,7 @@ impl Sampler {
     /// uniform is at most 2^-78. For one of more than 50 bits it is floor(u q / 2^192) of numbers of 192
     /// bits, for a distance of at most 2^-130: all masks of a session, up to 2^36, are together as good as
     /// those of a shorter modulus.
+    #[cfg_attr(feature = "testing", track_caller)]
     #[must_use]
     pub fn elements(&mut self, modulus: Modulus, n: usize) -> WipedVec<u64> {
         let mut out = WipedVec::zeros(n);

@@ -29,16 +29,16 @@ fn play(
         let program = product();
         let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
         mixed.gmw().run(&mut jobs)?;
-        let number: Num = mixed.convert(vec![bit.clone(), jobs[0].wires[0].clone()])?;
-        let signs = mixed.signs(1, lanes)?;
-        let looked = mixed.look_up(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
+        let number = mixed.b2a(&[bit.clone(), jobs[0].wires[0].clone()])?;
+        let signs = mixed.prep_lut(1, lanes)?;
+        let looked = mixed.lookup(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
         num::open_to(mixed.session(), plain, &[owner], &looked[0])?;
         mixed.gmw().output(&[owner], &jobs[0].wires)?;
         // products of numbers, and their bits, need ciphertexts
         if numbers.is_some() {
             let product = mixed.multiply(&number, &looked[0])?;
             num::open_to(mixed.session(), plain, &[owner], &product)?;
-            let bits: Vec<GmwBit> = mixed.convert(product)?;
+            let bits = mixed.a2b(&product)?;
             mixed.gmw().output(&[owner], &bits)?;
         }
     }
