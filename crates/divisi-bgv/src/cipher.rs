@@ -151,3 +151,22 @@ impl Ciphertext {
         (limbs(to)..limbs(from)).fold(factor, |factor, limb| ring.plain().mul(factor, ring.quotient(limb)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::parameters::{Form, Operation, Parameters};
+
+    /// Nobody measures the noise of what arrives: it counts as the most that the plan gives its level.
+    #[test]
+    fn what_is_received_counts_with_the_noise_of_its_level() {
+        let plain = divisi_field::zp::P32;
+        let p = Parameters::danger_insecure(Operation::PrivateTables, Form::Paper, 3, plain).unwrap();
+        let ring = Ring::new(p).unwrap();
+        for level in 0..=ring.parameters().top() {
+            let noise = Ciphertext::empty(&ring, level, 1).noise();
+            assert!(noise > 0.0 && noise >= ring.parameters().noise_at(level), "{level}: {noise}");
+        }
+    }
+}

@@ -217,3 +217,27 @@ fn share(link: &[u8; 32], step: Step) -> [u8; 16] {
     hasher.expand(purposes::SHARE_OF_COIN).fill(&mut out);
     out
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::PublicParameters;
+    use crate::testing::run;
+
+    /// All parties toss the same coins, each of whose 128 bits takes both values.
+    #[test]
+    fn all_bits_of_a_coin_are_tossed() {
+        let ends = run(2, &PublicParameters::new("coins"), |mut session| {
+            let mut coins = Coins::commit(&mut session)?;
+            let toss = |_| coins.toss(&mut session, step!("toss")).map(u128::from_le_bytes);
+            (0..128).map(toss).collect::<Result<Vec<u128>, Abort>>()
+        });
+        let [ours, theirs] = &ends[..] else { unreachable!("two parties") };
+        let (ours, theirs) = (ours.as_ref().unwrap(), theirs.as_ref().unwrap());
+        assert_eq!(ours, theirs);
+        assert_eq!(ours.iter().fold(0, |any, coin| any | coin), u128::MAX);
+        assert_eq!(ours.iter().fold(u128::MAX, |all, coin| all & coin), 0);
+    }
+}

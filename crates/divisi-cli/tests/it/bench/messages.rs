@@ -58,8 +58,8 @@ fn a_message_costs_the_ands_of_its_circuits() {
     }
 }
 
-/// Every name is measured, and what it gives is what ordinary libraries give: by default every third name, and
-/// so some of each kind.
+/// Every name is measured, and what it gives is what ordinary libraries give: by default every third name,
+/// and so some of each kind.
 #[test]
 fn every_hash_and_mac_is_checked() {
     for algorithm in Algorithm::hashes().chain(Algorithm::macs()).step_by(repetitions(3, 1)) {
