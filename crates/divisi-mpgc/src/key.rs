@@ -70,6 +70,24 @@ pub(crate) fn add_packed(body: &[u8], key: &mut [i16]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::{PublicParameters, local};
+
+    /// Each quarter of each share takes all three values, of every wire, and no two shares are alike.
+    #[test]
+    fn shares_are_ternary_from_end_to_end() {
+        let of = |session| Ok(WireKeys::new(&mut Sampler::new(&session), 5, false));
+        let ends = local::run(2, &PublicParameters::new("keys"), of).unwrap();
+        let keys = &ends[0];
+        let shares: Vec<&[i8]> = (0..5).flat_map(|wire| [0, 1].map(|b| keys.share(wire, b))).collect();
+        for (i, share) in shares.iter().enumerate() {
+            for quarter in share.chunks(N / 4) {
+                // a third of 256 is expected, and the deviation is 7.5
+                let often = |value: i8| quarter.iter().filter(|c| **c == value).count();
+                assert!([-1, 0, 1].into_iter().all(|value| (35..=136).contains(&often(value))), "{i}");
+            }
+            assert!(!shares[..i].contains(share), "{i}");
+        }
+    }
 
     #[test]
     fn shares_come_back_and_nothing_else_is_one() {

@@ -189,14 +189,14 @@ mod tests {
     use super::*;
     use divisi_core::{PublicParameters, local};
 
+    fn any_scheme() -> Scheme {
+        Scheme { ntt: Ntt::new(MODULUS, N).unwrap(), plain: Modulus::new(PLAIN).unwrap(), context: [7; 32] }
+    }
+
     /// Words of the stream that are not below q are skipped, and the others keep their order.
     #[test]
     fn public_polynomials_are_the_reduced_words_of_a_stream() {
-        let scheme = Scheme {
-            ntt: Ntt::new(MODULUS, N).unwrap(),
-            plain: Modulus::new(PLAIN).unwrap(),
-            context: [7; 32],
-        };
+        let scheme = any_scheme();
         let (mut rejected, mut all) = (0, [0; N]);
         for number in (0..200_u64).chain([1 << 8, 1 << 16, 1 << 32, 7 | 1 << 63]) {
             let mut bytes = [0; 4 * N + 64];
@@ -211,6 +211,30 @@ mod tests {
             assert_eq!(all.as_slice(), expected, "{number}");
         }
         assert!(rejected > 2);
+    }
+
+    /// Of every row each quarter has errors, and no two rows have the same ones.
+    #[test]
+    fn rows_have_errors_from_end_to_end() {
+        let scheme = any_scheme();
+        let ends = local::run(2, &PublicParameters::new("errors"), |session| {
+            let mut sampler = Sampler::new(&session);
+            Ok([(); 2].map(|()| {
+                let mut row = vec![0; N];
+                scheme.encrypt(Label::of(0, 0), &[0; N], &[0; N], &mut sampler, &mut row);
+                scheme.ntt.inverse(&mut row);
+                row.into_iter().map(|x| scheme.modulus().centred(x)).collect::<Vec<i64>>()
+            }))
+        });
+        let [first, second] = &ends.unwrap()[0];
+        for all in [first, second] {
+            assert!(all.iter().all(|e| e % PLAIN as i64 == 0));
+            for quarter in all.chunks(N / 4) {
+                // one of eight is zero
+                assert!(quarter.iter().filter(|e| **e != 0).count() > N / 8);
+            }
+        }
+        assert!(first != second);
     }
 
     /// The polynomial of one label is the same at both parties, and different in another session.

@@ -192,6 +192,18 @@ mod tests {
         }
     }
 
+    /// Long lists are shuffled from their first item to their last: as few items keep their place as by chance,
+    /// one in the mean.
+    #[test]
+    fn long_lists_are_shuffled_from_end_to_end() {
+        let mut things: Vec<u32> = (0..50_000).collect();
+        shuffle(&[9; 16], &mut things);
+        assert!((0..).zip(&things).filter(|(i, thing)| i == *thing).count() < 12);
+        assert!(things.iter().take(1000).filter(|thing| **thing < 25_000).count() < 650);
+        things.sort_unstable();
+        assert!(things.into_iter().eq(0..50_000));
+    }
+
     /// The first items stay fixed, and the others are distributed evenly.
     #[test]
     fn others_are_spread_behind_their_firsts() {

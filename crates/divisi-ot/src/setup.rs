@@ -244,26 +244,28 @@ fn is_field(f: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// Every bit of both keys is random, and the keys are independent of each other.
+    /// At each of three parties every bit of both keys is random, and the keys are independent of each other.
     #[test]
     fn keys_of_a_field_are_uniform() {
         let (f, config) = (40, SetupConfig { k: 2, ..SetupConfig::default() });
-        let mut keys = Vec::new();
-        for _ in 0..16 {
-            let ends = divisi_core::testing::run(2, &PublicParameters::new("keys"), |mut session| {
+        let mut of_parties = [const { Vec::new() }; 3];
+        for _ in 0..32 {
+            let ends = divisi_core::testing::run(3, &PublicParameters::new("keys"), |mut session| {
                 let setup = Setup::over_field(&mut session, config, f)?;
                 let key = setup.deltas.towards(session.peers()[0]);
                 Ok([0, 1].map(|group| setup.layout.group(&key, group)))
             });
-            keys.extend(ends.into_iter().flatten());
+            of_parties.iter_mut().zip(ends).for_each(|(keys, end)| keys.extend(end));
         }
-        assert_eq!(keys.len(), 32);
-        let often = |of: &dyn Fn(&[u128; 2]) -> u128| keys.iter().filter(|key| of(key) & 1 == 1).count();
-        for bit in 0..128 {
-            let macs = often(&|key| key[0] >> bit);
-            assert!(if bit < f { (1..32).contains(&macs) } else { macs == 0 }, "{bit}");
-            assert!((1..32).contains(&often(&|key| key[1] >> bit)), "{bit}");
-            assert!((1..32).contains(&often(&|key| (key[0] ^ key[1]) >> (bit % f))), "{bit}");
+        for keys in of_parties {
+            assert_eq!(keys.len(), 32);
+            let often = |of: &dyn Fn(&[u128; 2]) -> u128| keys.iter().filter(|key| of(key) & 1 == 1).count();
+            for bit in 0..128 {
+                let macs = often(&|key| key[0] >> bit);
+                assert!(if bit < f { (1..32).contains(&macs) } else { macs == 0 }, "{bit}");
+                assert!((1..32).contains(&often(&|key| key[1] >> bit)), "{bit}");
+                assert!((1..32).contains(&often(&|key| (key[0] ^ key[1]) >> (bit % f))), "{bit}");
+            }
         }
     }
 
