@@ -33,6 +33,29 @@ fn opened(
     party.open(OPENED, &x.x, &x.m).map(drop)
 }
 
+/// A sharing of zero, for parties and for clients, has a fresh part for every value of a long list, and the
+/// parts of all parties add up to zero.
+#[test]
+fn sharings_of_zero_have_a_part_for_every_value() {
+    let count = 1300;
+    let ends = harness(3).act(|session| {
+        let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
+        let mut shares = vec![Gf48::ZERO; count];
+        party.randomise(&mut shares);
+        let mut body = Vec::new();
+        party.for_client(&vec![Gf48::ZERO; count], &mut body);
+        let of_client =
+            body.chunks_exact(6).map(|six| six.iter().rfold(0, |x, byte| x << 8 | u128::from(*byte)));
+        shares.extend(of_client.map(Gf48::from_low_bits));
+        Ok(shares)
+    });
+    let ends = ends.into_iter().collect::<Result<Vec<Vec<Gf48>>, Abort>>().unwrap_or_default();
+    let [first, second, third] = &ends[..] else { unreachable!("three parties") };
+    assert_eq!(first.len(), 2 * count);
+    assert!(ends.iter().all(|shares| !shares.contains(&Gf48::ZERO)));
+    assert!(first.iter().zip(second).zip(third).all(|((x, y), z)| *x + *y + *z == Gf48::ZERO));
+}
+
 /// A lie about any value is noticed, and so are two lies that add up to zero: no two values have the same
 /// coefficient, in one block of values that are combined together or in different blocks.
 #[test]
