@@ -192,8 +192,8 @@ mod tests {
         }
     }
 
-    /// Long lists are shuffled from their first item to their last: as few items keep their place as by chance,
-    /// one in the mean.
+    /// Long lists are shuffled from their first item to their last: as few items keep their place as by
+    /// chance, one in the mean.
     #[test]
     fn long_lists_are_shuffled_from_end_to_end() {
         let mut things: Vec<u32> = (0..50_000).collect();
