@@ -73,7 +73,7 @@ impl Counted {
         let stored = self.stored.iter().map(|(step, after)| (format!("stored {step}"), row(after)));
         let compared =
             self.compared.iter().map(|(check, bits)| (format!("{check} of"), bits.all.to_string()));
-        let openings = (self.openings > 0).then(|| ("openings".to_owned(), self.openings.to_string()));
+        let openings = (self.openings > 0).then(|| (OPENINGS.to_owned(), self.openings.to_string()));
         let checks = self.checks.iter().map(|(check, n)| (check.to_string(), n.to_string()));
         checks.chain(compared).chain(openings).chain(coins).chain(stored).collect()
     }
@@ -91,11 +91,14 @@ fn row(numbers: &[u64]) -> String {
 
 /// What stands in place of a count that chance decides.
 const VARIES: &str = "varies";
+const OPENINGS: &str = "openings";
 
-/// What parties count in a run: once if it is the same for all.
+/// What parties count in a run: once if it is the same for all. Chance decides how much is opened where it
+/// varies with a check, and this one is executed.
 fn counted(run: &Honest, varies: &BTreeSet<&str>) -> Vec<String> {
     let parties: Vec<_> = run.outcomes.iter().map(|one| one.counted.told()).collect();
     let all: BTreeSet<&String> = parties.iter().flat_map(BTreeMap::keys).collect();
+    let chance = all.iter().any(|check| varies.contains(format!("{OPENINGS} with {check}").as_str()));
     let counts = |what: &String| {
         let mut counts: Vec<&str> =
             parties.iter().map(|one| one.get(what).map_or("0", String::as_str)).collect();
@@ -103,7 +106,8 @@ fn counted(run: &Honest, varies: &BTreeSet<&str>) -> Vec<String> {
             counts.truncate(1);
         }
         let check = what.strip_suffix(" of").unwrap_or(what);
-        if varies.contains(check) { VARIES.to_owned() } else { counts.join("/") }
+        let varies = varies.contains(check) || (what == OPENINGS && chance);
+        if varies { VARIES.to_owned() } else { counts.join("/") }
     };
     all.into_iter().map(|what| format!("{what} {}", counts(what))).collect()
 }

@@ -211,7 +211,7 @@ const SILENT: &[(&str, &str)] = &[
 ];
 
 /// What chance decides.
-const VARIES: &[(&str, &str)] = &[("G6", TRIES), ("G7", TRIES)];
+const VARIES: &[(&str, &str)] = &[("G6", TRIES), ("G7", TRIES), ("openings with G6", TRIES)];
 const TRIES: &str = "masks are drawn again if they are not below the modulus";
 
 fn net() -> MessageNet<'static> {
