@@ -286,8 +286,11 @@ fn low_bits(count: usize) -> u128 {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests {
-    use super::low_bits;
+    use super::*;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::{failed_check, many, party, run};
 
     /// Exactly as many bits of the sacrificed tile are opened as there are repetitions.
     #[test]
@@ -296,5 +299,68 @@ mod tests {
             let word = low_bits(count as usize);
             assert_eq!((word.count_ones(), word.trailing_ones()), (count, count));
         }
+    }
+
+    /// What P_1 has of another value than its own, in one bit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Other {
+        Nothing,
+        Delta,
+        /// A MAC under P_3's Delta.
+        Mac,
+    }
+
+    const RHO: u32 = 40;
+
+    fn delta_of(party: PartyId) -> u128 {
+        0x0123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978 << 9 * party.index() & !1 | crate::delta::lowest_bit(party)
+    }
+
+    /// Whose bit, whose key, and which row: a word that looks random.
+    fn word(what: &str, of: [PartyId; 2], row: usize) -> u128 {
+        let name = format!("{what} {} {} {row}", of[0], of[1]);
+        blake3::hash(name.as_bytes()).as_bytes().first_chunk().map_or(0, |word| u128::from_le_bytes(*word))
+    }
+
+    /// How each of three parties ends the proof over rows of which P_1 has something else, in this bit.
+    fn ends(other: Other, bit: usize) -> Vec<Result<(), Abort>> {
+        run(3, &PublicParameters::new("tests of one delta"), |mut session| {
+            let session = &mut session;
+            let me = session.me();
+            let lies = |what| u128::from(other == what && me == party(1)) << bit;
+            let x = |owner| word("x", [owner; 2], 0);
+            let rows = |peer: PartyId, row: &dyn Fn(usize) -> u128| {
+                [(peer != me).then(|| Columns::of_rows(std::array::from_fn(row))), None]
+            };
+            let lie = |peer, r| {
+                if (peer, r) == (party(3), bit % RHO as usize) { lies(Other::Mac) } else { 0 }
+            };
+            let mac = |peer, r| {
+                word("key", [me, peer], r) ^ delta_of(peer) & mask((x(me) >> r) as u64) ^ lie(peer, r)
+            };
+            let made = PairRows {
+                macs: PartyId::all(3).map(|peer| rows(peer, &|r| mac(peer, r))).collect(),
+                keys: PartyId::all(3).map(|peer| rows(peer, &|r| word("key", [peer, me], r))).collect(),
+            };
+            let used = Delta::uniform(128, |out| *out = delta_of(me).to_le_bytes());
+            let told = Delta::uniform(128, |out| *out = (delta_of(me) ^ lies(Other::Delta)).to_le_bytes());
+            let proof = Proof::commit(session, RHO, 0, &[x(me)], &made, &told)?;
+            let confirmed = proof.receive(session)?.confirm(session)?;
+            confirmed.open_bits(session)?.settle(session, checks::W10, &Deltas::labels(4, used))
+        })
+    }
+
+    /// A Delta or a MAC that differs in one bit is found by an honest party, whichever bit it is.
+    #[test]
+    fn every_bit_of_a_delta_is_looked_at() {
+        assert!(ends(Other::Nothing, 0).iter().all(Result::is_ok));
+        many(128, 2, |bit| {
+            for other in [Other::Delta, Other::Mac] {
+                let ends = ends(other, bit);
+                let mut found = ends[1..].iter().filter(|end| failed_check(end) == Some(checks::W10));
+                assert!(found.next().is_some(), "{other:?} {bit}: {ends:?}");
+                assert!(ends[1..].iter().all(Result::is_err), "{other:?} {bit}: {ends:?}");
+            }
+        });
     }
 }

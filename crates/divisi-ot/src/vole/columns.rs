@@ -161,6 +161,13 @@ impl Columns {
         Columns { words: WipedVec::zeros(tiles * each), columns, each, first }
     }
 
+    /// The columns of one tile of these rows.
+    #[cfg(all(test, feature = "testing"))]
+    pub(crate) fn of_rows(mut rows: [u128; TILE]) -> Columns {
+        transpose::square(&mut rows);
+        Columns { words: rows[..].into(), columns: TILE, each: TILE, first: 0 }
+    }
+
     /// How many words a tile has.
     pub(super) fn each(&self) -> usize {
         self.each

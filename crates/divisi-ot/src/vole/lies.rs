@@ -122,6 +122,24 @@ fn every_column_tile_and_bit_is_looked_at() {
     }
 }
 
+/// Sums that are words of their own are looked at like all others: none, all bits, one, and what belongs to
+/// other bits; in place of X, of the sums of all columns, and of both.
+#[test]
+fn no_sum_stands_for_any_other() {
+    let tiles = 3;
+    for word in [0, 1, u128::MAX, 1 << 127] {
+        for at in [0..1, 1..129, 0..129] {
+            let place = at.clone();
+            let lie = move |sums: &mut [u128]| sums[place.clone()].fill(word);
+            assert!(found(&holder(u128::MAX, tiles, |_| (), lie)), "{word:x} at {at:?}");
+            // with corrections for other bits, which is what a maker would gain by it
+            let bits = move |d: &mut [u128]| d.iter_mut().step_by(tiles).for_each(|d| *d ^= 1 << 99);
+            let lie = move |sums: &mut [u128]| sums[at.clone()].fill(word);
+            assert!(found(&holder(u128::MAX, tiles, bits, lie)), "{word:x}");
+        }
+    }
+}
+
 /// Deviations that would cancel out if columns, tiles or bits were added up, or if one factor served several
 /// of them.
 #[test]
