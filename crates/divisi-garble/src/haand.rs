@@ -106,12 +106,13 @@ mod tests {
     use crate::share::{Seats, Shares};
     use divisi_core::testing::run;
 
-    /// The shares add up to the products, and one party's share alone is independent of another's y. If it
-    /// were not, it would equal that y everywhere, or nowhere, among the positions at which the party's x is
-    /// one.
+    /// The shares add up to the products, and what a party receives from another one alone is independent of
+    /// that one's y, wherever its x is one: in all triples together, and in any 40 that follow each other.
     #[test]
     fn a_share_of_a_product_tells_nothing_of_the_other_factor() {
-        const M: usize = 400;
+        const M: usize = 600;
+        /// So many random bits are all equal once in 2^39.
+        const LONGEST: usize = 40;
         for n in [2, 3] {
             let lab = GarbleLab::default();
             let ends = run(n, &lab.parameters(), |mut session| {
@@ -128,25 +129,32 @@ mod tests {
                 for (place, peer) in session.peers().into_iter().enumerate() {
                     cross.send(session, &context, peer, x.keys[place], y.bits, delta)?;
                 }
+                // what each party's messages add to our share
+                let mut told = vec![Vec::new(); n];
                 for (place, peer) in session.peers().into_iter().enumerate() {
+                    let before = cross.shares(x.bits, y.bits);
                     cross.recv(session, &context, peer, x.macs[place], x.bits)?;
+                    let after = cross.shares(x.bits, y.bits);
+                    told[peer.index()] = before.iter().zip(after.iter()).map(|(a, b)| a ^ b).collect();
                 }
-                Ok((x.bits.to_vec(), y.bits.to_vec(), cross.shares(x.bits, y.bits).to_vec()))
+                Ok((x.bits.to_vec(), y.bits.to_vec(), cross.shares(x.bits, y.bits).to_vec(), told))
             });
             let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
-            let sum = |of: fn(&(Vec<u8>, Vec<u8>, Vec<u8>)) -> &Vec<u8>, t: usize| {
-                ends.iter().fold(0, |s, end| s ^ of(end)[t])
-            };
             for t in 0..M {
-                assert_eq!(sum(|e| &e.2, t), sum(|e| &e.0, t) & sum(|e| &e.1, t), "{n} {t}");
+                let [x, y, z] =
+                    ends.iter().fold([0; 3], |[x, y, z], end| [x ^ end.0[t], y ^ end.1[t], z ^ end.2[t]]);
+                assert_eq!(z, x & y, "{n} {t}");
             }
-            for (i, (x, y, share)) in ends.iter().enumerate() {
-                for (j, (_, theirs, _)) in ends.iter().enumerate().filter(|(j, _)| *j != i) {
-                    let of: Vec<usize> = (0..M).filter(|t| x[*t] == 1).collect();
-                    let agree = of.iter().filter(|t| share[**t] ^ y[**t] == theirs[**t]).count() as f64;
+            for (i, (x, _, _, told)) in ends.iter().enumerate() {
+                for (j, (_, theirs, ..)) in ends.iter().enumerate().filter(|(j, _)| *j != i) {
+                    let of = (0..M).filter(|t| x[*t] == 1);
+                    let agree: Vec<bool> = of.map(|t| told[j][t] == theirs[t]).collect();
+                    let (len, often) = (agree.len() as f64, agree.iter().filter(|same| **same).count());
                     // eight standard deviations
-                    let off = (agree - of.len() as f64 / 2.0).abs();
-                    assert!(off < 4.0 * (of.len() as f64).sqrt(), "{n}: {i} of {j}: {agree} of {}", of.len());
+                    let off = (often as f64 - len / 2.0).abs();
+                    assert!(off < 4.0 * len.sqrt(), "{n}: {i} of {j}: {often} of {len}");
+                    let longest = agree.chunk_by(|one, next| one == next).map(<[_]>::len).max();
+                    assert!(longest < Some(LONGEST), "{n}: {i} of {j}: {longest:?} in a row");
                 }
             }
         }
