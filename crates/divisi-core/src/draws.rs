@@ -10,10 +10,13 @@
 //! Streams of keys and expanded digests belong to the session that their thread used last: a thread runs one
 //! party.
 
+mod doubts;
 mod parts;
 
 use crate::{DrawPurpose, PartyId, purposes};
 use divisi_net::Step;
+pub use doubts::CheckUnderDoubt;
+pub(crate) use doubts::doubted;
 pub use parts::{ChangedPart, DrawPlace};
 pub(crate) use parts::{OTHER, numbers};
 use std::cell::RefCell;
@@ -102,6 +105,8 @@ pub struct PartyDraws {
     pub places: BTreeMap<DrawPlace, u64>,
     /// A digest of the messages of each strand to each peer, in order.
     pub sent: BTreeMap<(u32, PartyId), [u8; 32]>,
+    /// The checks that compared something although every comparison says that it differs, in order.
+    pub doubted: Vec<CheckUnderDoubt>,
 }
 
 /// Where the randomness of a session comes from, if a test chooses it.
@@ -115,6 +120,9 @@ pub struct KnownDraws {
     pub changed: Option<String>,
     /// The draw of which a part is changed, if there is one.
     pub part: Option<ChangedPart>,
+    /// Whether every comparison says that what it compares differs, and the session goes on after checks
+    /// that fail.
+    pub doubt: bool,
 }
 
 #[derive(Default)]

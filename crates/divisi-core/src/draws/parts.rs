@@ -29,8 +29,8 @@ pub struct ChangedPart {
     pub last: bool,
 }
 
-/// What a byte of a draw that is changed differs by.
-pub(crate) const OTHER: u8 = 0x5a;
+/// What a byte of a draw that is changed differs by: also in the lowest bit, which may be all that is used.
+pub(crate) const OTHER: u8 = 0x5b;
 
 impl DrawRecord {
     /// Notes a draw at a place. If a part of it is to be changed: whether it is the last one.

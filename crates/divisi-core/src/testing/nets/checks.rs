@@ -67,6 +67,11 @@ impl Counted {
         [self.checks.get(&check).copied().unwrap_or(0), bits]
     }
 
+    /// The checks that compared bits themselves.
+    pub fn comparing(&self) -> impl Iterator<Item = &'static str> {
+        self.compared.iter().filter(|(_, bits)| bits.least > 0).map(|(check, _)| check.id())
+    }
+
     /// What stands in a list, by what it counts.
     fn told(&self) -> BTreeMap<String, String> {
         let coins = self.coins.iter().map(|(step, depths)| (format!("coin {step}"), row(depths)));

@@ -8,7 +8,7 @@
 use super::attack::{Tried, attack};
 pub use super::plan::Extent;
 use super::plan::{self, Change, Honest};
-use super::{NetShape, checks, sources};
+use super::{NetShape, checks, doubts, sources};
 use crate::Check;
 use crate::local::first;
 use crate::testing::{Sent, many, sent};
@@ -98,6 +98,7 @@ impl MessageNet<'_> {
         faults.extend(never.map(|step| format!("{step} was never changed")));
         faults.extend(self.unsent(folder, &rows));
         faults.extend(checks::judge(self, [&honest, &twice], &name));
+        faults.extend(doubts::judge(self, &honest));
         MessageCensus { name: name_of_all, shapes: self.shapes.len(), rows, faults }
     }
 

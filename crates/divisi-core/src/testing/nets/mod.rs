@@ -5,6 +5,7 @@
 
 mod attack;
 mod checks;
+mod doubts;
 pub mod draws;
 mod known;
 pub mod messages;

@@ -37,7 +37,7 @@ fn run(shape: &NetShape, seed: u64, part: Option<ChangedPart>) -> (Happened, Vec
         let end = end.map_err(|abort| abort.to_string());
         ((end, outcome.outputs().to_vec()), draws)
     };
-    let known = KnownDraws { seed, session: seed, changed: None, part };
+    let known = KnownDraws { seed, session: seed, changed: None, part, doubt: false };
     let (ends, draws): (Vec<_>, Vec<_>) = shape.draw(&known).into_iter().map(of).unzip();
     let sent = draws.iter().map(|draws: &PartyDraws| draws.sent.clone()).collect();
     (Happened { ends, sent }, draws)

@@ -3,6 +3,7 @@
 use crate::common::ands;
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
+use divisi_core::testing::nets::parts::PartNet;
 use divisi_core::{Abort, PartyId, Session};
 use divisi_garble::lab::{BitSource, GarbleLab, of_party};
 use divisi_garble::{Garble, GarblingForm, Plan, purposes};
@@ -63,4 +64,11 @@ fn everything_is_drawn_for_one_purpose_and_used() {
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);
+}
+
+/// The first and the last part of what is drawn anywhere is sent, or changes what is.
+#[test]
+fn each_part_of_what_is_drawn_is_used() {
+    let net = PartNet { packages: &["divisi-garble"], shapes: super::shapes(), idle: &[] };
+    assert_eq!(net.judge(1), [] as [String; 0]);
 }

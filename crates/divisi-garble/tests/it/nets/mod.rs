@@ -52,11 +52,22 @@ fn shapes() -> Vec<NetShape> {
     ]
 }
 
-/// Two calls on one set-up, of more instances than parties: everybody garbles and evaluates, unevenly.
+/// An AND of two bits, and nothing else.
+fn one_and() -> Program {
+    let mut g = Build::new();
+    let (x, y) = (g.input(1), g.input(1));
+    let xy = g.and(x[0], y[0]);
+    g.output(&[xy]);
+    g.finish()
+}
+
+/// Two calls on one set-up, of more instances than parties: everybody garbles and evaluates, unevenly. Then
+/// one in which everything is a single bit.
 fn play(lab: &GarbleLab, mut session: Session, seed: u64, out: &mut ShapeOutcome) -> Result<(), Abort> {
     let n = session.parties();
-    let program = program();
-    let plan = Plan::for_all(&program, n, &[party(1), party(n as u8)]).unwrap();
+    let (program, least) = (program(), one_and());
+    let owners = [party(1), party(n as u8)];
+    let [plan, least] = [&program, &least].map(|program| Plan::for_all(program, n, &owners).unwrap());
     let setup = match lab.bits {
         BitSource::Dealer => testing::deal(&mut session, lab.config, lab.seed)?,
         BitSource::Protocol => {
@@ -65,17 +76,18 @@ fn play(lab: &GarbleLab, mut session: Session, seed: u64, out: &mut ShapeOutcome
         }
     };
     let mut garble = Garble::new(&session, setup, lab.options);
-    for count in [out.lanes(n + 2), 1] {
+    for (plan, count) in [(&plan, out.lanes(n + 2)), (&plan, 1), (&least, 1)] {
         let bit = |i: usize, wire: usize| ((i * 5 + wire * 3 + seed as usize) % 7 % 2) as u8;
-        let all: Vec<Vec<u8>> = (0..count).map(|i| (0..6).map(|wire| bit(i, wire)).collect()).collect();
-        let inputs = of_party(&plan, session.me(), &all);
+        let wires = |i: usize| (0..plan.input_bits()).map(|wire| bit(i, wire)).collect();
+        let all: Vec<Vec<u8>> = (0..count).map(wires).collect();
+        let inputs = of_party(plan, session.me(), &all);
         let outputs = if lab.streamed {
-            garble.streamed(&mut session, &plan, &inputs)?
+            garble.streamed(&mut session, plan, &inputs)?
         } else {
             let wires = plan.input_bits() + plan.and_count();
             let (ands, wires) = (count * plan.and_count(), count * wires);
             let mut made = garble.function_independent(&mut session, ands, wires)?;
-            let garbled = garble.function_dependent(&mut session, &mut made, &plan, count)?;
+            let garbled = garble.function_dependent(&mut session, &mut made, plan, count)?;
             garble.online(&mut session, garbled, &inputs)?
         };
         out.put("outputs", outputs.iter().flat_map(|bits| bits.to_vec()).collect::<Vec<u8>>());

@@ -126,7 +126,8 @@ impl DrawNet {
 impl DrawShape {
     /// One run from a seed, in which the draws of one purpose may be changed.
     fn run(&self, seed: u64, changed: Option<&str>) -> DrawRun {
-        let known = KnownDraws { seed, session: seed, changed: changed.map(str::to_owned), part: None };
+        let known =
+            KnownDraws { seed, session: seed, changed: changed.map(str::to_owned), part: None, doubt: false };
         let parameters = self.parameters.clone().drawing(known);
         let world = Arc::new(LinkWorld::new(seed));
         let records: Mutex<Vec<DrawRecord>> = Mutex::default();

@@ -107,7 +107,13 @@ impl WorldShape {
         let recordings = harness.recordings();
         let parameters = |party: PartyId| {
             let seed = if corrupt.contains(&party) { KNOWN } else { own };
-            self.parameters.clone().drawing(KnownDraws { seed, session: KNOWN, changed: None, part: None })
+            self.parameters.clone().drawing(KnownDraws {
+                seed,
+                session: KNOWN,
+                changed: None,
+                part: None,
+                doubt: false,
+            })
         };
         let ends =
             harness.act_each(parameters, |session| (self.play)(session, WorldRun { world, seed: own }));
