@@ -2,6 +2,7 @@
 
 use crate::common::{parameters, random};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
+use divisi_core::testing::nets::parts::PartNet;
 use divisi_core::{Abort, Session, step};
 use divisi_ot::correlate::{Long, Numbers};
 use divisi_ot::hash::{CallSeries, FIRST_STEP, Tweak, TweakableHash};
@@ -81,4 +82,12 @@ fn everything_is_drawn_for_one_purpose_and_used() {
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);
+}
+
+/// The first and the last part of what is drawn anywhere is sent, or changes what is.
+#[test]
+fn each_part_of_what_is_drawn_is_used() {
+    let idle = &[("ot delta of a field", "testing.rs", "a key of 48 bits has the first six bytes of it")];
+    let net = PartNet { packages: &["divisi-ot"], shapes: super::shapes(), idle };
+    assert_eq!(net.judge(1), [] as [String; 0]);
 }
