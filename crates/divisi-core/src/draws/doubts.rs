@@ -1,5 +1,5 @@
-//! Runs under doubt: every comparison says that what it compares differs, whatever it is, and the session goes
-//! on. So a check that passes by anything else than what it compares is seen in a run in which nobody
+//! Runs under doubt: every comparison says that what it compares differs, whatever it is, and the session
+//! goes on. So a check that passes by anything else than what it compares is seen in a run in which nobody
 //! deviates.
 
 use super::{DrawRecord, current};

@@ -313,7 +313,7 @@ mod tests {
     const RHO: u32 = 40;
 
     fn delta_of(party: PartyId) -> u128 {
-        0x0123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978 << 9 * party.index() & !1 | crate::delta::lowest_bit(party)
+        word("delta", [party; 2], 0) & !1 | crate::delta::lowest_bit(party)
     }
 
     /// Whose bit, whose key, and which row: a word that looks random.

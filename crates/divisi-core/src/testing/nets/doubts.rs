@@ -1,7 +1,7 @@
-//! Whether checks depend on what they compare: each shape is run once with comparisons that say that everything
-//! differs, and goes on. Every execution of a check that compares something must fail then, and every check
-//! of the crate that compares anything in honest runs must be among them. A check that is passed by what is
-//! short, comes first or has some other form is found so, wherever a shape has that form.
+//! Whether checks depend on what they compare: each shape is run once with comparisons that say that
+//! everything differs, and goes on. Every execution of a check that compares something must fail then, and
+//! every check of the crate that compares anything in honest runs must be among them. A check that is passed
+//! by what is short, comes first or has some other form is found so, wherever a shape has that form.
 //!
 //! A comparison that does more than fail a check, as that of inputs that may be refused, must not end a
 //! party's run: what comes later would not be seen.
