@@ -260,7 +260,7 @@ pub fn calibration_json(calibration: &Calibration) -> Value {
 pub type OnStart<'a> = &'a dyn Fn(PartyId, u32);
 
 /// The median of the figures: for an even number the mean of the two in the middle, for none 0.
-fn median(mut figures: Vec<f64>) -> f64 {
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     let half = figures.len() / 2;
     match (figures.get(half), figures.len() % 2) {

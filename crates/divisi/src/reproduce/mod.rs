@@ -11,6 +11,7 @@ mod figure;
 mod machine;
 mod outcome;
 mod page;
+mod passes;
 mod plan;
 mod resume;
 mod runner;

@@ -13,14 +13,17 @@ use std::path::{Path, PathBuf};
 
 /// A finished run, as its file has it.
 #[derive(Deserialize, Serialize)]
-struct KeptRun {
+pub struct KeptRun {
     schema: u32,
     /// The program and the catalogue that it was made by.
     program: String,
     catalogue: String,
     command: String,
-    seconds: f64,
-    report: Value,
+    /// How long all its passes took.
+    pub seconds: f64,
+    /// How many passes are in the report.
+    pub passes: u64,
+    pub report: Value,
 }
 
 /// The directory with its runs.
@@ -84,17 +87,16 @@ impl<'c> RunStore<'c> {
         )))
     }
 
-    /// The report of a command that has run, and the seconds that it took.
-    pub fn load(&self, command: &str) -> Option<(Value, f64)> {
+    /// The run of a command that was kept.
+    pub fn load(&self, command: &str) -> Option<KeptRun> {
         // a file that was copied to another's name is no run of this command
-        let found = read(&self.dir.join(run_file(command))).filter(|found| found.command == command)?;
-        Some((found.report, found.seconds))
+        read(&self.dir.join(run_file(command))).filter(|found| found.command == command)
     }
 
-    /// Keep the report of a command.
-    pub fn keep(&self, command: &str, report: &Value, seconds: f64) -> Result<(), Failure> {
+    /// Keep the report of a command, of so many passes.
+    pub fn keep(&self, command: &str, report: &Value, seconds: f64, passes: u64) -> Result<(), Failure> {
         let (command, report, [program, catalogue]) = (command.to_owned(), report.clone(), self.of.clone());
-        let run = KeptRun { schema: 1, program, catalogue, command, seconds, report };
+        let run = KeptRun { schema: 1, program, catalogue, command, seconds, passes, report };
         self.write(&run_file(&run.command), &format!("{:#}\n", json!(run))).map(|_| ())
     }
 
@@ -135,9 +137,10 @@ mod tests {
         };
         let store = open("abc", "1", false).unwrap();
         assert!(store.load("bench aes").is_none());
-        store.keep("bench aes", &json!({ "count": 3 }), 1.5).unwrap();
+        store.keep("bench aes", &json!({ "count": 3 }), 1.5, 2).unwrap();
         let again = open("abc", "1", true).unwrap();
-        assert_eq!(again.load("bench aes"), Some((json!({ "count": 3 }), 1.5)));
+        let kept = again.load("bench aes").unwrap();
+        assert_eq!((kept.report, kept.seconds, kept.passes), (json!({ "count": 3 }), 1.5, 2));
         assert!(again.load("bench aes --blocks 2").is_none());
         for (program, catalogue, resume, part) in [
             ("abd", "1", true, "runs of commit abc, and this program is of abd"),

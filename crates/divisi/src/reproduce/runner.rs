@@ -3,7 +3,8 @@
 
 use super::cell::PlannedRun;
 use super::machine::available_mib;
-use super::resume::RunStore;
+use super::passes;
+use super::resume::{KeptRun, RunStore};
 use crate::calibrate::VARIABLE;
 use crate::cleanup::{Cleanup, lock};
 use crate::failure::Failure;
@@ -11,6 +12,8 @@ use crate::local::PartyProgram;
 use divisi_net::{Machine, World};
 use serde_json::Value;
 use std::io::{self, Read, Seek};
+use std::mem;
+use std::ops::Range;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -48,7 +51,11 @@ pub struct RunRecord {
     /// Whether it began at all, now or before.
     pub began: bool,
     pub seconds: f64,
+    /// Whether it was finished before this reproduction.
     pub resumed: bool,
+    /// How many passes were made, and the command of each, if there are two.
+    passes: u64,
+    half: Option<String>,
 }
 
 /// The seconds that runs with this estimate take, at the pace of others beside their estimates.
@@ -56,7 +63,8 @@ fn left(seconds: f64, took: f64, expected: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds * took / expected).ok()
 }
 
-/// Make all runs that the store does not have, and keep them there. `tell` is called before each.
+/// Make all runs that the store does not have, and keep them there: those with repetitions in two passes
+/// ([`passes`]). `tell` is called before each.
 pub fn run(
     runs: &[PlannedRun],
     store: &RunStore<'_>,
@@ -64,34 +72,79 @@ pub fn run(
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<Vec<RunRecord>, Failure> {
-    let loaded: Vec<_> = runs.iter().map(|run| (run, store.load(&run.command))).collect();
-    let mut done = loaded.iter().filter(|(_, found)| found.is_some()).count();
-    let mut rest: f64 = loaded.iter().filter(|(_, found)| found.is_none()).map(|(run, _)| run.seconds).sum();
+    let mut records: Vec<RunRecord> = runs.iter().map(|run| RunRecord::of(run, store)).collect();
+    let passes = |record: &RunRecord| record.left().count();
+    let mut of: usize = records.iter().map(passes).sum();
+    let mut rest: f64 = records.iter().map(|of| of.each() * passes(of) as f64).sum();
     // as long as little has run, the estimates count: this many seconds of them
-    let (mut took, mut expected) = (10.0, 10.0);
-    let mut records = Vec::with_capacity(loaded.len());
-    for (run, found) in loaded {
-        let run = run.clone();
-        if let Some((report, seconds)) = found {
-            records.push(RunRecord { run, end: Ok(report), began: true, seconds, resumed: true });
-            continue;
+    let (mut took, mut expected, mut done) = (10.0, 10.0, 0);
+    for pass in 0..2 {
+        for record in records.iter_mut().filter(|record| record.left().contains(&pass)) {
+            let now = format!("divisi {}", record.run.command);
+            tell(&Progress { done, of, now, left: left(rest, took, expected) });
+            let (each, before) = (record.each(), passes(record));
+            let seconds = record.pass(program, cleanup);
+            (took, expected) =
+                if record.began { (took + seconds, expected + each) } else { (took, expected) };
+            if let Ok(report) = &record.end {
+                store.keep(&record.run.command, report, record.seconds, record.passes)?;
+            }
+            let lost = before.saturating_sub(1 + passes(record));
+            (done, of) = (done + 1, of.saturating_sub(lost));
+            rest -= each * (1 + lost) as f64;
         }
-        let now = format!("divisi {}", run.command);
-        tell(&Progress { done, of: runs.len(), now, left: left(rest, took, expected) });
-        let start = Machine.now();
-        let lacking = lacking(run.memory_mib, available_mib());
-        let began = lacking.is_none();
-        let end = lacking.map_or_else(|| one(&run.command, program, cleanup), Err);
-        let seconds = start.elapsed().as_secs_f64();
-        (took, expected) = if began { (took + seconds, expected + run.seconds) } else { (took, expected) };
-        if let Ok(report) = &end {
-            store.keep(&run.command, report, seconds)?;
-        }
-        done += 1;
-        rest -= run.seconds;
-        records.push(RunRecord { run, end, began, seconds, resumed: false });
     }
     Ok(records)
+}
+
+impl RunRecord {
+    /// The record of a run before this reproduction goes on with it.
+    fn of(run: &PlannedRun, store: &RunStore<'_>) -> RunRecord {
+        let half = passes::half(&run.command);
+        let before = RunRecord {
+            run: run.clone(),
+            end: Err("it did not run".into()),
+            began: false,
+            seconds: 0.0,
+            resumed: false,
+            passes: 0,
+            half,
+        };
+        match store.load(&run.command) {
+            None => before,
+            Some(KeptRun { report, seconds, passes, .. }) => {
+                RunRecord { end: Ok(report), began: true, seconds, resumed: true, passes, ..before }
+            }
+        }
+    }
+
+    /// The passes that are left.
+    fn left(&self) -> Range<u64> {
+        let all = if self.half.is_some() { 2 } else { 1 };
+        // after one that failed there is no other
+        if self.passes > 0 && self.end.is_err() { all..all } else { self.passes..all }
+    }
+
+    /// The estimate of the seconds of a pass.
+    fn each(&self) -> f64 {
+        if self.half.is_some() { self.run.seconds / 2.0 } else { self.run.seconds }
+    }
+
+    /// Make the next pass, which takes the seconds that are returned.
+    fn pass(&mut self, program: ReportProgram<'_>, cleanup: &Cleanup) -> f64 {
+        let start = Machine.now();
+        let lacking = lacking(self.run.memory_mib, available_mib());
+        self.began |= lacking.is_none();
+        let command = self.half.as_ref().unwrap_or(&self.run.command);
+        let end = lacking.map_or_else(|| one(command, program, cleanup), Err);
+        self.end = match (end, mem::replace(&mut self.end, Err(String::new()))) {
+            (Ok(report), Ok(first)) => passes::join(first, &report),
+            (end, _) => end,
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        (self.seconds, self.passes) = (self.seconds + seconds, self.passes + 1);
+        seconds
+    }
 }
 
 /// Why there is no room for the processes of a run, if there is none.
