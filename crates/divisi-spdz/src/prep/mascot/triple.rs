@@ -260,19 +260,26 @@ mod tests {
         assert!(s == coins.iter().flat_map(|coin| drawn_from::<Gf48>(coin, COUNT)).collect::<Vec<_>>());
     }
 
-    /// A product under a right MAC is wrong in one bit.
+    /// Of as many products as are made at once, one under a right MAC is wrong in one bit: the last one, or
+    /// one of those before it, down to one of the first.
     #[test]
     fn every_bit_of_a_sigma_counts() {
         for bit in 0..48 {
+            let at = LANES - 1 - bit * LANES / 48;
             let ends = run(2, &PublicParameters::new("sacrifices"), |session| {
                 let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 5)?;
-                let b = dealer.element_triples(&mut party, 3)?.b.clone();
-                let (zeros, mut off) = (|| Auth::zeros(3), Auth::zeros(3));
-                party.add_public(&mut off, &[Gf48::ZERO, Gf48::ZERO, Gf48::from_low_bits(1 << bit)])?;
+                let b = dealer.element_triples(&mut party, LANES)?.b.clone();
+                let (zeros, mut off) = (|| Auth::zeros(LANES), Auth::zeros(LANES));
+                let mut error = [Gf48::ZERO; LANES];
+                error[at] = Gf48::from_low_bits(1 << bit);
+                party.add_public(&mut off, &error)?;
                 sacrifice(&mut party, [zeros(), b, zeros(), zeros(), off]).map(drop)
             });
-            assert!(ends.iter().all(Result::is_err), "{bit}");
-            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K19)), "{bit}: {ends:?}");
+            assert!(ends.iter().all(Result::is_err), "bit {bit} of {at}");
+            assert!(
+                ends.iter().any(|end| failed_check(end) == Some(checks::K19)),
+                "bit {bit} of {at}: {ends:?}"
+            );
         }
     }
 }
