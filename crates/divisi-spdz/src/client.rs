@@ -236,28 +236,34 @@ fn summed(told: &[&[u8]], want: usize) -> Result<Zeroizing<Vec<Gf8>>, ClientFaul
 }
 
 #[cfg(test)]
-mod fuzz {
+mod tests {
     use super::*;
     use divisi_field::Gf40;
 
-    /// Random inputs for the messages of two parties to a client, in two rounds: the client accepts no wrong
-    /// bytes.
-    #[test]
-    fn random_receipts() {
-        const LANES: usize = 3;
-        let (m, challenge) = (rows::<Gf40>(), [5; 16]);
-        let bytes = |seed: u8, count: usize| {
-            let mut bytes = vec![Gf8::default(); count];
-            Gf8::add_random(&mut Prg::new(&[seed; 16]), &mut bytes);
-            bytes
-        };
+    const CHALLENGE: [u8; 16] = [5; 16];
+
+    /// The messages of two parties to a client, in two rounds, and the bytes that they prove.
+    struct Told {
+        y: Vec<Gf8>,
+        first: [Vec<u8>; 2],
+        last: [Vec<u8>; 2],
+    }
+
+    fn random(seed: u8, count: usize) -> Vec<Gf8> {
+        let mut bytes = vec![Gf8::default(); count];
+        Gf8::add_random(&mut Prg::new(&[seed; 16]), &mut bytes);
+        bytes
+    }
+
+    fn told(lanes: usize) -> Told {
+        let m = rows::<Gf40>();
         let product = |x: &[Gf8], y: &[Gf8]| x.iter().zip(y).map(|(x, y)| *x * *y).sum::<Gf8>();
-        let (y, u, v) = (bytes(1, LANES), bytes(2, m), bytes(3, m * m));
-        let mut prg = Prg::new(&challenge);
+        let (y, u, v) = (random(1, lanes), random(2, m), random(3, m * m));
+        let mut prg = Prg::new(&CHALLENGE);
         let d: Vec<Gf8> = u
             .iter()
             .map(|u| {
-                let mut row = vec![Gf8::default(); LANES];
+                let mut row = vec![Gf8::default(); lanes];
                 Gf8::add_random(&mut prg, &mut row);
                 *u + product(&row, &y)
             })
@@ -265,11 +271,45 @@ mod fuzz {
         let w: Vec<Gf8> = v.chunks(m).map(|row| product(row, &d)).collect();
         // one party's shares are random, and the other's are the rest
         let shared = |seed: u8, values: Vec<Gf8>| {
-            let one = bytes(seed, values.len());
+            let one = random(seed, values.len());
             let other: Vec<Gf8> = one.iter().zip(&values).map(|(one, value)| *one + *value).collect();
             [one, other].map(|share| share.iter().map(|x| x.0).collect::<Vec<u8>>())
         };
-        let [first, last] = [shared(8, [y.clone(), u].concat()), shared(9, [v, w].concat())];
+        let (first, last) = (shared(8, [y.clone(), u].concat()), shared(9, [v, w].concat()));
+        Told { y, first, last }
+    }
+
+    fn received(lanes: usize, told: &Told) -> Result<Zeroizing<Vec<u8>>, ClientFault> {
+        let Told { first: [a, b], last: [c, d], .. } = told;
+        Receipt::<Gf40>::new(&[a, b], lanes, CHALLENGE)?.accept(&[c, d])
+    }
+
+    /// However many bytes an output has, no byte of any message can be another one.
+    #[test]
+    fn every_byte_counts_in_outputs_of_every_length() {
+        for lanes in (0..=9).chain([63, 64, 65, 130]) {
+            let mut told = told(lanes);
+            assert!(received(lanes, &told).unwrap().iter().eq(told.y.iter().map(|y| &y.0)), "{lanes}");
+            for message in 0..4 {
+                for at in 0..[&told.first, &told.last][message / 2][message % 2].len() {
+                    let flip = |told: &mut Told| {
+                        [&mut told.first, &mut told.last][message / 2][message % 2][at] ^= 1 << (at % 8);
+                    };
+                    flip(&mut told);
+                    let end = received(lanes, &told);
+                    assert_eq!(end, Err(ClientFault::False), "byte {at} of message {message} of {lanes}");
+                    flip(&mut told);
+                }
+            }
+        }
+    }
+
+    /// Random inputs for the messages of two parties to a client, in two rounds: the client accepts no wrong
+    /// bytes.
+    #[test]
+    fn random_receipts() {
+        const LANES: usize = 3;
+        let Told { y, first, last } = told(LANES);
         let cuts = [first[0].len(), first[1].len(), last[0].len()];
         let seeds = [[first.concat(), last.concat()].concat()];
         divisi_fuzz::run("receipts", env!("CARGO_MANIFEST_DIR"), &seeds, |mut rest| {
@@ -279,7 +319,7 @@ mod fuzz {
                 now
             };
             let [a, b, c] = cuts.map(&mut next);
-            let Ok(receipt) = Receipt::<Gf40>::new(&[a, b], LANES, challenge) else { return Ok(false) };
+            let Ok(receipt) = Receipt::<Gf40>::new(&[a, b], LANES, CHALLENGE) else { return Ok(false) };
             match receipt.accept(&[c, next(usize::MAX)]) {
                 Ok(found) if found.iter().zip(&y).all(|(found, y)| *found == y.0) => Ok(true),
                 Ok(_) => Err("other bytes are accepted".into()),
