@@ -36,6 +36,7 @@ pub trait Shareable:
     fn add_packed(bytes: &[u8], sum: &mut [Self]) -> bool;
 
     /// Add uniform values from `prg` to `sum`.
+    #[cfg_attr(feature = "testing", track_caller)]
     fn add_random(prg: &mut Prg, sum: &mut [Self]);
 }
 
@@ -88,6 +89,7 @@ pub trait Mac:
 }
 
 /// Add uniform elements to `sum`, each made of N bytes of `prg`.
+#[cfg_attr(feature = "testing", track_caller)]
 fn add_uniform<const N: usize, V: AddAssign>(prg: &mut Prg, sum: &mut [V], read: impl Fn([u8; N]) -> V) {
     let mut bytes = [0; N];
     for sum in sum {

@@ -114,6 +114,7 @@ pub(crate) fn rows<F: Mac>() -> usize {
 }
 
 /// A public random matrix of m rows times a column of bytes, local.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn combined<F: Host>(x: &AuthByte<F>, prg: &mut Prg) -> AuthByte<F> {
     let mut all = AuthByte::<F>::with_capacity(rows::<F>());
     for _ in 0..rows::<F>() {

@@ -3,11 +3,14 @@
 //! A run in which the first or the last part of one draw is changed, and nothing else, sends or puts out
 //! something else. So whoever cuts off what was drawn, or uses something else in its place, is found by the
 //! line at which it is drawn, however the value is distributed. A [`PartNet`] runs the shapes of an engine
-//! from known randomness, lists all places in the sources of the engine at which they draw, and changes one
-//! draw of each: the last one of the last party.
+//! from known randomness, lists all places in the sources of the engine at which they draw, and changes two
+//! draws of each: the first one and the last one of the last party.
+//!
+//! A place is a line that calls a door. A function that draws for its callers says so by `track_caller`: then
+//! each of their lines is a place.
 
 use super::NetShape;
-use crate::draws::{ChangedPart, KnownDraws, PartyDraws};
+use crate::draws::{ChangedPart, DrawPlace, KnownDraws, PartyDraws};
 use crate::testing::many;
 use crate::{Abort, PartyId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,13 +64,16 @@ impl PartNet<'_> {
         let (mut places, mut met) = (BTreeSet::new(), BTreeSet::new());
         for (_, shape, happened, draws) in &honest {
             let mut parts = Vec::new();
-            for part in self.parts(draws) {
-                let (of, caller) = (part.place.of, part.place.caller);
+            for place in self.parts(draws) {
+                let Some(DrawPlace { of, caller, .. }) = place.first().map(|part| part.place) else {
+                    continue;
+                };
                 let mut spared = self.idle.iter();
                 let spared = spared.position(|(name, end, _)| *name == of && caller.file().ends_with(end));
                 met.extend(spared);
                 if spared.is_none() && places.insert((of, caller.to_string())) {
-                    parts.extend([false, true].map(|last| ChangedPart { last, ..part }));
+                    let both = |part| [false, true].map(|last| ChangedPart { last, ..part });
+                    parts.extend(place.into_iter().flat_map(both));
                 }
             }
             if !parts.is_empty() && run(shape, seed, None).0 != *happened {
@@ -78,7 +84,9 @@ impl PartNet<'_> {
             let idle = parts.iter().zip(idle).filter(|(_, idle)| *idle).map(|(part, _)| {
                 let (of, caller) = (part.place.of, part.place.caller);
                 let which = if part.last { "last" } else { "first" };
-                format!("{of}: nothing depends on the {which} part of what {caller} draws ({})", shape.name)
+                let when = if part.number == 0 { "first" } else { "last" };
+                let place = format!("{caller} draws {when}");
+                format!("{of}: nothing depends on the {which} part of what {place} ({})", shape.name)
             });
             faults.extend(idle);
         }
@@ -88,14 +96,17 @@ impl PartNet<'_> {
         faults
     }
 
-    /// The last draw at each place in the sources, of the last party and strand that draws there.
-    fn parts(&self, draws: &[PartyDraws]) -> Vec<ChangedPart> {
+    /// The last and the first draw at each place in the sources, of the last party and strand that draws
+    /// there.
+    fn parts(&self, draws: &[PartyDraws]) -> Vec<Vec<ChangedPart>> {
         let own = |file: &str| self.packages.iter().any(|name| file.contains(&format!("{name}/src/")));
         let mut found = Vec::new();
         for (party, draws) in draws.iter().enumerate().rev() {
             let Some(party) = PartyId::from_index(party) else { continue };
             for (place, count) in draws.places.iter().rev().filter(|(place, _)| own(place.caller.file())) {
-                found.push(ChangedPart { place: *place, party, number: count - 1, last: false });
+                let numbers = BTreeSet::from([count - 1, 0]).into_iter().rev();
+                let part = |number| ChangedPart { place: *place, party, number, last: false };
+                found.push(numbers.map(part).collect());
             }
         }
         found
@@ -158,7 +169,9 @@ mod tests {
         };
         let last = "mask of a part: nothing depends on the last part";
         found(|session| mask(session, purposes::MASK)[..15].to_vec(), last);
-        // the second draw is not used: the first one is
+        // the second draw is not used: the first one is; or the other way round
+        let first = "mask of a part: nothing depends on the first part";
+        found(|session| [(); 2].map(|()| mask(session, purposes::MASK))[1].to_vec(), first);
         found(|session| [mask(session, purposes::MASK), mask(session, purposes::MASK)][0].to_vec(), last);
         let later = |session: &Session| [&mask(session, purposes::MASK)[..], &small()[8..]].concat();
         found(later, "small numbers of a part: nothing depends on the first part");

@@ -2,6 +2,8 @@
 
 use crate::engines::{dealt, given, given_bits};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
+use divisi_core::testing::nets::parts::PartNet;
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
 use divisi_core::testing::party;
 use divisi_core::{
     Abort, Bytes, Compares, Direction, Lanes, Lookup, Lookups, PublicParameters, Session, Settles,
@@ -107,4 +109,20 @@ fn everything_is_drawn_for_one_purpose_and_used() {
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);
+}
+
+/// The first and the last part of what is drawn first and last anywhere is sent, or changes what is.
+#[test]
+fn each_part_of_what_is_drawn_is_used() {
+    let shape = |name, play: fn(Session) -> Result<Vec<u8>, Abort>| {
+        NetShape::new(name, 2, ShapeSecurity::AllButOne, move |session, _, out: &mut ShapeOutcome| {
+            out.put("told", play(session)?);
+            Ok(())
+        })
+    };
+    let shapes =
+        vec![shape("zeros, tables and clients", leaves), shape("MASCOT", mascot), shape("buckets", buckets)];
+    let idle = &[("spdz own", "triple.rs", "an element is made of 16 bytes, of which 48 bits remain")];
+    let net = PartNet { packages: &["divisi-spdz"], shapes, idle };
+    assert_eq!(net.judge(1), [] as [String; 0]);
 }
