@@ -69,7 +69,7 @@ fn everything_is_drawn_for_one_purpose_and_used() {
         ],
         again: vec![
             ("ot hash", 4, "a session has one hash"),
-            ("mpgc polynomial", usize::MAX, "it is public, and made wherever it is needed"),
+            ("mpgc polynomial", 2, "the first party encrypts a row with a label, and decrypts the sum"),
         ],
         ..DrawNet::default()
     };
