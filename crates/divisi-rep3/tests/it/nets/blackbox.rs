@@ -6,13 +6,14 @@ use divisi_core::testing::nets::{NetShape, ShapeOutcome};
 use divisi_rep3::ohverture::{Cube, LookupTable};
 
 const INPUT: &str = "divisi_rep3::blackbox/input";
-const CALLS: [usize; 2] = [66, 3];
+/// Lanes of three calls: a group with a tail, a few, and a single one.
+const CALLS: [usize; 3] = [66, 3, 1];
 
 pub fn shapes() -> Vec<NetShape> {
     let play = |session: Session, seed, out: &mut ShapeOutcome| {
         let b = &mut BlackBox::new(Trio::new(session)?);
-        let [many, few] = CALLS;
-        [out.lanes(many), few].into_iter().try_for_each(|lanes| play(b, lanes, seed, out))
+        let [many, few, one] = CALLS;
+        [out.lanes(many), few, one].into_iter().try_for_each(|lanes| play(b, lanes, seed, out))
     };
     // inputs are opened, and what comes after them follows from them
     vec![shape("black box", play).carries(&[INPUT], |_, out, _| out.outputs().chunks(8).all(follows))]
