@@ -29,6 +29,7 @@ impl Coin {
 }
 
 /// The next elements of a coin's expansion over GF(2^64).
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn next_words(prg: &mut Prg, out: &mut [Gf64]) {
     let mut words = [0; 128];
     for out in out.chunks_mut(128) {
@@ -39,6 +40,7 @@ pub(crate) fn next_words(prg: &mut Prg, out: &mut [Gf64]) {
 }
 
 /// The next elements of a coin's expansion.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn next_elements<F: Field>(prg: &mut Prg, out: &mut [F]) {
     for x in out {
         *x = uniform(prg);

@@ -97,6 +97,7 @@ impl Streams {
     }
 
     /// F_rand on planes: our two components of fresh random bits, in the lanes in use.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn rand_planes<const K: usize>(
         &mut self,
         tiles: &mut [Tile<K>],
@@ -130,23 +131,27 @@ impl Streams {
     }
 
     /// F_rand: our two components of a fresh random element.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn rand<F: Field>(&mut self) -> (F, F) {
         (uniform(&mut self.rand.first), uniform(&mut self.rand.second))
     }
 
     /// The next element of the stream of inputs that we have with our previous: the first component of an
     /// input of ours.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn input_with_prev<F: Field>(&mut self) -> F {
         uniform(&mut self.input.first)
     }
 
     /// The next element of the stream of inputs that we have with our next: our second component of an input
     /// of theirs.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn input_with_next<F: Field>(&mut self) -> F {
         uniform(&mut self.input.second)
     }
 
     /// F_rand on bytes: our two components of fresh random bytes.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn rand_bytes(&mut self, components: [&mut [u8]; 2]) {
         let [a, b] = components;
         self.rand.first.fill(a);
@@ -167,6 +172,7 @@ fn add_drawn(plane: &mut Plane, first: &[u64], second: &[u64], lanes: usize) {
 
 /// A uniform element: as many bytes of the stream as the field's encoding has, little-endian, cut to the
 /// field's bits.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn uniform<F: Field>(prg: &mut Prg) -> F {
     let mut bytes = Zeroizing::new([0; 16]);
     prg.fill(&mut bytes[..F::BYTES]);

@@ -52,6 +52,7 @@ pub(super) fn check_triple<F: BigField>(
 }
 
 /// F_rand on one element.
+#[cfg_attr(feature = "testing", track_caller)]
 fn rand<F: BigField>(trio: &mut Trio) -> Rep<F> {
     let (a, b) = trio.streams.rand();
     Rep { a: vec![a], b: vec![b] }

@@ -1,7 +1,9 @@
 //! The census of what the three parties draw.
 
 use crate::common::prelude::*;
+use divisi_core::testing::nets::NetShape;
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
+use divisi_core::testing::nets::parts::PartNet;
 use divisi_rep3::{deal, purposes};
 
 /// This party's part of these bytes, whose components are known.
@@ -102,4 +104,29 @@ fn everything_is_drawn_for_one_purpose_and_used() {
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);
+}
+
+/// The first and the last part of what is drawn first and last anywhere is sent, or changes what is.
+#[test]
+fn each_part_of_what_is_drawn_is_used() {
+    let shape = |name, play: fn(Session) -> Result<Vec<u8>, Abort>| -> NetShape {
+        super::shape(name, move |session, _, out| {
+            out.put("told", play(session)?);
+            Ok(())
+        })
+    };
+    let shapes = vec![
+        shape("level by level", circuit),
+        shape("constant rounds", constant_rounds),
+        shape("black box", black_box),
+        shape("lookups", lookups),
+    ];
+    let tiles = "coefficients are drawn for whole tiles, of which these shapes fill a few lanes";
+    let idle = &[
+        ("rep3 coefficients", "planes/values.rs", tiles),
+        ("rep3 coefficients", "planes/terms.rs", tiles),
+        ("rep3 coefficients", "planes/batch.rs", tiles),
+    ];
+    let net = PartNet { packages: &["divisi-rep3"], shapes, idle };
+    assert_eq!(net.judge(1), [] as [String; 0]);
 }
