@@ -1,10 +1,18 @@
 //! The settings of the engine, from its options.
 
 use divisi_core::Security;
-use divisi_engine::EngineSettings;
+use divisi_engine::job::EngineJob;
+use divisi_engine::{Engine, EngineSettings};
 use divisi_mixed::adders::NumberAdder;
 use divisi_ot::SetupConfig;
-use divisi_program::adapter::manner::Manner;
+use divisi_program::NumberSize;
+use divisi_program::adapter::MixedEngine;
+use divisi_program::adapter::jobs::ProgramJob;
+use divisi_program::adapter::manner::{INSECURE, Manner};
+use divisi_program::form::BitForm;
+use divisi_program::operations::{Op, OperationJob};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 #[test]
 fn what_does_not_fit_is_refused() {
@@ -40,4 +48,68 @@ fn what_does_not_fit_is_refused() {
     assert!(garbled.without_adder().is_ok());
     assert!(garbled.is_garbled() && garbled.of_circuits().is_ok());
     assert!(garbled.without_circuits().is_err());
+}
+
+/// Programs on bits with a garbled circuit, of which the second makes numbers of bits, too.
+fn programs() -> [ProgramJob; 2] {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let circuit = dir.join("settings-and.txt");
+    std::fs::write(&circuit, "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n").unwrap();
+    let both = format!("input x 1 bits 1\ninput y 2 bits 1\nc = garbled {} x y\n", circuit.display());
+    [("settings-bits.txt", "output c 1\n"), ("settings-numbers.txt", "n = num c\noutput n 1\n")].map(
+        |(name, rest)| {
+            let path = dir.join(name);
+            std::fs::write(&path, format!("divisi program 1\n{both}{rest}")).unwrap();
+            ProgramJob::load(&path.into_os_string().into(), None, 1).unwrap()
+        },
+    )
+}
+
+/// Settings with which a job is done otherwise have other parameters, which parties compare before they
+/// begin: where these are the same, so is what the job says of itself.
+#[test]
+fn whatever_differs_is_agreed_on() {
+    let default = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() }.among(3);
+    let mut all = vec![default.clone(), default.clone().with(Manner::K, 2)];
+    for adder in NumberAdder::ALL {
+        all.push(default.clone().with(Manner::ADDER, adder.name()));
+    }
+    for form in BitForm::ALL {
+        let of_form = default.clone().with(Manner::FORM, form.name());
+        // these have ciphertexts
+        if form != BitForm::Cot {
+            all.push(of_form.clone().with(INSECURE, ""));
+        }
+        all.push(of_form);
+    }
+    let operation = |op| OperationJob {
+        op,
+        numbers: NumberSize::default(),
+        bits: 8,
+        entries: 4,
+        private: false,
+        count: 1,
+    };
+    let operations = [Op::A2b, Op::B2a].map(operation);
+    let programs = programs();
+    let jobs = programs.iter().map(|job| job as &dyn EngineJob);
+    for (number, job) in jobs.chain(operations.iter().map(|job| job as &dyn EngineJob)).enumerate() {
+        let mut found = BTreeMap::new();
+        for settings in &all {
+            let Ok(prepared) = MixedEngine.jobs().own.unwrap().prepare(job, settings) else { continue };
+            let facts = prepared.facts();
+            let agreed: Vec<[u8; 32]> = prepared.agreement().into_iter().map(|(_, digest)| digest).collect();
+            for agreed in
+                [vec![prepared.parameters(1).digest()], agreed].into_iter().filter(|all| !all.is_empty())
+            {
+                let same = found.entry(agreed).or_insert_with(|| facts.clone());
+                assert_eq!(
+                    *same, facts,
+                    "job {number}: {:?} is done otherwise, and not agreed on",
+                    settings.own
+                );
+            }
+        }
+        assert!(found.len() >= 8, "job {number}: {}", found.len());
+    }
 }
