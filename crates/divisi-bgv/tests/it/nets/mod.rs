@@ -80,11 +80,12 @@ fn refreshes(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Ab
     let factor = Ciphertext::factor_after(ring, 1, top, 0);
     let slots = elements(seed, ring.parameters().plain(), ring.dimension());
     for (place, holder) in [1, 2, 3].map(party).into_iter().enumerate() {
-        let encoded = encode::coefficients(ring, &slots);
-        let x = keys.encrypt(&mut sampler, top, Some(&encoded)).switch(ring, 0);
-        let held = Some(&x).filter(|_| session.me() == holder);
-        keys.refresh(&mut session, &mut sampler, holder, held, factor, 1 + place % top)?;
-        keys.e2a(&mut session, &mut sampler, holder, held, factor)?;
+        let held = (session.me() == holder).then(|| {
+            let encoded = encode::coefficients(ring, &slots);
+            keys.encrypt(&mut sampler, top, Some(&encoded)).switch(ring, 0)
+        });
+        keys.refresh(&mut session, &mut sampler, holder, held.as_ref(), factor, 1 + place % top)?;
+        keys.e2a(&mut session, &mut sampler, holder, held.as_ref(), factor)?;
     }
     Ok(())
 }
