@@ -260,8 +260,9 @@ mod tests {
         assert!(s == coins.iter().flat_map(|coin| drawn_from::<Gf48>(coin, COUNT)).collect::<Vec<_>>());
     }
 
-    /// Of as many products as are made at once, one under a right MAC is wrong in one bit: the last one, or
-    /// one of those before it, down to one of the first.
+    /// A product under a right MAC is wrong in one bit.
+    ///
+    /// It is the last one of as many as are made at once, or one before it, down to one of the first.
     #[test]
     fn every_bit_of_a_sigma_counts() {
         for bit in 0..48 {
