@@ -67,23 +67,24 @@ impl Mixed {
     /// `columns`, both row by row. Every product of two numbers takes a triple.
     ///
     /// # Errors
-    /// It fails as [`Mixed::multiply`] does; [`Abort::Misuse`] if the matrices do not have these sizes.
+    /// It fails as [`Mixed::multiply`] does; [`Abort::Misuse`] if the matrices do not have these sizes, or one
+    /// has no numbers.
     pub fn multiply_matrices(
         &mut self,
         [rows, inner, columns]: [usize; 3],
         x: &Num,
         y: &Num,
     ) -> Result<Num, Abort> {
+        let sizes = [(x, rows.checked_mul(inner)), (y, inner.checked_mul(columns))];
+        if sizes.iter().any(|(x, size)| x.lanes() == 0 || Some(x.lanes()) != *size) {
+            return Err(self.session().misuse(PRODUCTS, Misuse::CountsDiffer));
+        }
         let places = (0..rows * columns).flat_map(|at| (0..inner).map(move |k| (at, k)));
         let (left, right): (Vec<usize>, Vec<usize>) =
             places.map(|(at, k)| (at / columns * inner + k, k * columns + at % columns)).unzip();
-        let fits = x.lanes() == rows * inner && y.lanes() == inner * columns && inner > 0 && columns > 0;
         let (Some(x), Some(y)) = (x.gather(&left), y.gather(&right)) else {
             return Err(self.session().misuse(PRODUCTS, Misuse::CountsDiffer));
         };
-        if !fits {
-            return Err(self.session().misuse(PRODUCTS, Misuse::CountsDiffer));
-        }
         let (p, products) = (self.plain, self.multiply(&x, &y)?);
         let mut sums = WipedVec::zeros(rows * columns);
         for (sum, products) in sums.iter_mut().zip(products.shares().chunks_exact(inner)) {

@@ -57,8 +57,10 @@ impl Mixed {
             self.own().words(&mut drawn);
             let mut bits = WipedVec::zeros(whole.unwrap_or(here * each));
             // unused slots get random signs, because the bounds on noise assume random signs
-            self.own().words(&mut bits);
-            bits.iter_mut().for_each(|bit| *bit &= 1);
+            if let Some(unused) = bits.get_mut(here * each..).filter(|unused| !unused.is_empty()) {
+                self.own().words(unused);
+                unused.iter_mut().for_each(|bit| *bit &= 1);
+            }
             // 2. its signs (-1)^<k,r_i>, whatever the table is
             for (bits, r) in bits.chunks_mut(each).zip(drawn.iter()) {
                 for (bit, k) in bits.iter_mut().zip(1_u64..) {

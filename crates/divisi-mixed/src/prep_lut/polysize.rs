@@ -132,9 +132,11 @@ pub fn prep_lut_polysize(
     let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, (part, batch): (usize, u64)| {
         let first = part * slots;
         let mut share = WipedVec::zeros(slots);
-        // unused slots get random signs, because the bounds on noise assume random signs
         let mut signs = WipedVec::zeros(slots);
-        sampler.bits(&mut signs);
+        // unused slots get random signs, because the bounds on noise assume random signs
+        if let Some(unused) = signs.get_mut(total.saturating_sub(first)..) {
+            sampler.bits(unused);
+        }
         let here = share.iter_mut().zip(signs.iter_mut()).zip(first..total);
         for ((share, sign), i) in here {
             let (number, table, k) = place(i);

@@ -1,7 +1,7 @@
 //! Encrypted numbers: E2A of combinations gives the right numbers, and what weighs too much is refused by all
 //! parties, in the call that makes it.
 
-use crate::common::{honest, plain, refused, share, small, with_keys};
+use crate::common::{foreign, honest, plain, refused, refused_after, refused_for, share, small, with_keys};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::party;
@@ -9,7 +9,7 @@ use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Misuse, Session};
 use divisi_field::zp::P32;
 use divisi_fuzz::repetitions;
-use divisi_mixed::conv::{a2e, e2a};
+use divisi_mixed::conv::{self, a2e, e2a};
 use divisi_mixed::encrypted::EncryptedNum;
 use divisi_mixed::{Num, num};
 use std::sync::{Arc, Barrier};
@@ -136,47 +136,57 @@ fn what_weighs_too_much_is_refused_by_all() {
     }
 }
 
+/// Every party refuses by itself what does not fit, and numbers of another session, after calls that all
+/// accept. (2 and 258 lanes are as many in eight bits.)
 #[test]
-fn what_does_not_fit_is_refused() {
+fn what_does_not_fit_is_refused_by_all() {
     let ring = small(WEIGHT, Form::LeanTree, 2);
-    type Call<'a> = &'a (dyn Fn(&mut Session, &Keys, &mut Sampler) -> Result<(), Abort> + Sync);
-    let misuse = |act: Call<'_>| refused(with_keys(&ring, act));
-    misuse(&|session, keys, sampler| a2e(session, keys, sampler, party(1), &Num::zero(0)).map(drop));
-    for lanes in [1, 3] {
-        misuse(&|session, keys, sampler| {
-            let mut x = given(session, keys, sampler, 2, 0)?;
-            let y = given(session, keys, sampler, lanes, 1)?;
-            x.add(session, keys, &y)
-        });
-        misuse(&|session, keys, sampler| {
-            given(session, keys, sampler, 2, 0)?.add_public(session, keys, &vec![1; lanes])
-        });
-    }
-    misuse(&|session, keys, sampler| {
-        given(session, keys, sampler, 2, 0)?.add_public(session, keys, &[1, P32])
-    });
-    // of another holder
-    misuse(&|session, keys, sampler| {
+    let theirs = honest(with_keys(&ring, |session, keys, sampler| given(session, keys, sampler, 2, 0)));
+    let foreign = foreign();
+    let accepted = |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
         let mut x = given(session, keys, sampler, 2, 0)?;
-        let y = a2e(session, keys, sampler, party(1), &Num::zero(2))?;
-        x.subtract(session, keys, &y)
+        let long = given(session, keys, sampler, 258, 1)?;
+        let elsewhere = a2e(session, keys, sampler, party(1), &Num::zero(2))?;
+        let y = x.clone();
+        x.scale(session, keys, 2)?;
+        x.add_public(session, keys, &[1, 2])?;
+        x.add(session, keys, &y)?;
+        x.subtract(session, keys, &y)?;
+        e2a(session, keys, sampler, &x)?;
+        Ok([x, long, elsewhere])
+    };
+    refused_after(&ring, accepted, |session, keys, sampler, [mut x, mut long, elsewhere]| {
+        let me = session.me().index();
+        let (mut y, (_, shares)) = (theirs[me].clone(), &foreign[me]);
+        let mut a2e = |x: &[u64]| {
+            let x = Num::new(WipedVec::from(x));
+            a2e(session, keys, sampler, party(1), &x).map(drop)
+        };
+        refused_for([
+            (Misuse::Empty, a2e(&[])),
+            (Misuse::OutOfRange, a2e(&[P32, 0])),
+            (Misuse::OutOfRange, a2e(&[0, P32])),
+        ]);
+        refused_for([
+            (Misuse::OtherSession, conv::a2e(session, keys, sampler, party(1), shares).map(drop)),
+            (Misuse::OtherSession, e2a(session, keys, sampler, &y).map(drop)),
+            (Misuse::OtherSession, y.scale(session, keys, 2)),
+            (Misuse::OtherSession, y.add_public(session, keys, &[1, 2])),
+            (Misuse::OtherSession, y.add(session, keys, &x)),
+            (Misuse::OtherSession, x.add(session, keys, &y)),
+            (Misuse::OtherSession, x.subtract(session, keys, &y)),
+            (Misuse::CountsDiffer, x.add(session, keys, &long)),
+            (Misuse::CountsDiffer, long.subtract(session, keys, &x)),
+            (Misuse::CountsDiffer, x.add(session, keys, &elsewhere)),
+            (Misuse::CountsDiffer, x.subtract(session, keys, &elsewhere)),
+            (Misuse::CountsDiffer, x.add_public(session, keys, &[1])),
+            (Misuse::CountsDiffer, x.add_public(session, keys, &[1; 3])),
+            (Misuse::CountsDiffer, x.add_public(session, keys, &[1; 258])),
+            (Misuse::OutOfRange, x.add_public(session, keys, &[P32, 1])),
+            (Misuse::OutOfRange, x.add_public(session, keys, &[1, P32])),
+        ]);
     });
     // keys of conversions allow no combination
     let other = small(Operation::Conversions, Form::LeanTree, 2);
     refused(with_keys(&other, |session, keys, sampler| given(session, keys, sampler, 2, 0).map(drop)));
-}
-
-/// Encrypted numbers belong to the session that made them.
-#[test]
-fn numbers_of_another_session_are_refused() {
-    let ring = small(WEIGHT, Form::LeanTree, 2);
-    let made = honest(with_keys(&ring, |session, keys, sampler| given(session, keys, sampler, 2, 0)));
-    let foreign = |session: &Session| made[session.me().index()].clone();
-    refused(with_keys(&ring, |session, keys, sampler| {
-        e2a(session, keys, sampler, &foreign(session)).map(drop)
-    }));
-    refused(with_keys(&ring, |session, keys, _| foreign(session).scale(session, keys, 2)));
-    refused(with_keys(&ring, |session, keys, sampler| {
-        given(session, keys, sampler, 2, 0)?.add(session, keys, &foreign(session))
-    }));
 }

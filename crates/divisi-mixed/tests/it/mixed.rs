@@ -1,16 +1,17 @@
 //! Numbers: triples, products, B2A and A2B, and what they cost.
 
 use crate::common;
-use crate::common::{honest, plain, refused, share, small, with_keys};
+use crate::common::{honest, plain, refused_for, share, small, with_keys};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, PartyId};
+use divisi_core::{Abort, Misuse, PartyId};
 use divisi_field::zp::P32;
 use divisi_fuzz::repetitions;
 use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::together::Asked;
 use divisi_mixed::{GmwBit, Mixed, Num, arithmetic, num};
+use std::sync::Barrier;
 
 /// How random bits are made: by transfers, or in one of these forms.
 type How = Option<Form>;
@@ -111,7 +112,6 @@ fn products_of_numbers_and_matrices() {
             }
         }
     }
-    refused(parties(2, COT, |mixed| mixed.multiply_matrices([2, 2, 2], &Num::zero(4), &Num::zero(3))));
 }
 
 #[test]
@@ -293,21 +293,102 @@ fn conversions_and_lookups_share_an_opening() {
     }
 }
 
+/// Demands that two parties refuse calls by themselves ([`refused_for`]), after calls that they accept.
+fn refused_after<T>(
+    accepted: impl Fn(&mut Mixed) -> Result<T, Abort> + Sync,
+    refused: impl Fn(&mut Mixed, T) + Sync,
+) {
+    let all = Barrier::new(2);
+    honest(parties(2, COT, |mixed| {
+        let made = accepted(mixed);
+        all.wait();
+        refused(mixed, made?);
+        Ok(())
+    }));
+}
+
+#[test]
+fn factors_and_bits_that_do_not_fit_are_refused() {
+    let accepted = |mixed: &mut Mixed| {
+        let (x, bit) = (Num::zero(4), GmwBit::zero(4));
+        mixed.multiply(&x, &x)?;
+        mixed.multiply_matrices([2; 3], &x, &x)?;
+        mixed.b2a(&[bit.clone(), bit.clone()])?;
+        mixed.lookup_pairs(&[[1, 2]; 4], &bit).map(drop)
+    };
+    refused_after(accepted, |mixed, ()| {
+        // 4 and 260 are the same in eight bits
+        let [none, one, four, more] = [0, 1, 4, 260].map(Num::zero);
+        let sizes = [
+            ([1, 4, 1], &four, &more),
+            ([1, 4, 1], &more, &four),
+            ([1, 2, 2], &four, &four),
+            ([2, 2, 1], &four, &four),
+            ([0, 2, 2], &none, &four),
+            ([2, 0, 2], &none, &none),
+            ([2, 2, 0], &four, &none),
+            // their product needs more than a word
+            ([1 << 62, 4, 1], &none, &four),
+            ([1, 4, 1 << 62], &four, &none),
+        ];
+        refused_for(
+            sizes.map(|(s, x, y)| (Misuse::CountsDiffer, mixed.multiply_matrices(s, x, y).map(drop))),
+        );
+        let factors = [(&four, &one), (&one, &four), (&four, &more), (&four, &none)];
+        refused_for(factors.map(|(x, y)| (Misuse::LanesDiffer, mixed.multiply(x, y).map(drop))));
+        let lanes = [&[][..], &[4, 1], &[4, 1, 4], &[4, 260], &[4; 33]];
+        let bits = |lanes: &[usize]| lanes.iter().copied().map(GmwBit::zero).collect::<Vec<_>>();
+        refused_for(lanes.map(|lanes| (Misuse::LanesDiffer, mixed.b2a(&bits(lanes)).map(drop))));
+        let bit = GmwBit::zero(4);
+        for (what, pairs) in [
+            (Misuse::CountsDiffer, vec![[1, 2]; 3]),
+            (Misuse::CountsDiffer, vec![[1, 2]; 260]),
+            (Misuse::OutOfRange, vec![[P32, 1], [1, 2], [1, 2], [1, 2]]),
+            (Misuse::OutOfRange, vec![[1, 2], [1, 2], [1, 2], [1, P32]]),
+        ] {
+            refused_for([(what, mixed.lookup_pairs(&pairs, &bit).map(drop))]);
+        }
+    });
+}
+
 #[test]
 fn indices_that_do_not_fit_are_refused() {
-    let misuse = |f: &(dyn Fn(&mut Mixed) -> Result<(), Abort> + Sync)| refused(parties(2, COT, f));
-    misuse(&|mixed| mixed.prep_lut(9, 1).map(drop));
-    // an index wider than its table; an entry that is not reduced
-    for (width, table) in [(2, &[0; 4][..]), (1, &[0, P32])] {
-        misuse(&|mixed| {
-            let signs = mixed.prep_lut(width, 1)?;
-            mixed.lookup(&[table], &vec![GmwBit::zero(1); 2 * width - 1], signs).map(drop)
-        });
-    }
-    for tables in [&[][..], &[Num::zero(2), Num::zero(4)]] {
-        misuse(&|mixed| {
-            let signs = mixed.prep_lut(1, 1)?;
-            mixed.lookup_vectors(tables, &[GmwBit::zero(1)], signs).map(drop)
-        });
-    }
+    let tables = Num::zero(8);
+    let accepted = |mixed: &mut Mixed| {
+        let mut signs = mixed.prep_lut(1, 100)?;
+        let mut take = || signs.take(4).unwrap();
+        let x = [GmwBit::zero(4)];
+        mixed.lookup(&[&[1, 2], &[3, 4]], &x, take())?;
+        mixed.lookup_vectors(&[tables.clone(), tables.clone()], &x, take())?;
+        Ok(signs)
+    };
+    refused_after(accepted, |mixed, mut signs| {
+        for (width, count) in [(0, 1), (9, 1), (1, 0)] {
+            refused_for([(Misuse::OutOfRange, mixed.prep_lut(width, count).map(drop))]);
+        }
+        let mut take = || signs.take(4).unwrap();
+        let bits = |lanes: &[usize]| lanes.iter().copied().map(GmwBit::zero).collect::<Vec<_>>();
+        // an index wider than its table, none, and others than there are masks
+        for lanes in [&[4, 4][..], &[], &[3], &[260]] {
+            let x = bits(lanes);
+            refused_for([
+                (Misuse::CountsDiffer, mixed.lookup(&[&[1, 2]], &x, take()).map(drop)),
+                (Misuse::CountsDiffer, mixed.lookup_private(&tables, &x, take()).map(drop)),
+            ]);
+        }
+        let x = bits(&[4]);
+        let long = vec![0; 258];
+        for table in [&[1][..], &[1, 2, 3], &long, &[P32, 0], &[0, P32]] {
+            for tables in [[&[1, 2], table], [table, &[1, 2]]] {
+                refused_for([(Misuse::CircuitUnfit, mixed.lookup(&tables, &x, take()).map(drop))]);
+            }
+        }
+        refused_for([(Misuse::CountsDiffer, mixed.lookup_vectors(&[], &x, take()).map(drop))]);
+        for other in [Num::zero(7), Num::zero(264)] {
+            for tables in [[&tables, &other], [&other, &tables]] {
+                let tables = tables.map(Num::clone);
+                refused_for([(Misuse::CountsDiffer, mixed.lookup_vectors(&tables, &x, take()).map(drop))]);
+            }
+        }
+    });
 }

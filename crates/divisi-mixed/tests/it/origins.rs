@@ -10,7 +10,7 @@ use divisi_core::{Abort, Boolean, Misuse, ProgramRun};
 use divisi_field::zp::P32;
 use divisi_mixed::table::Signs;
 use divisi_mixed::{GmwBit, Mixed, Num, num};
-use std::sync::Mutex;
+use std::sync::{Barrier, Mutex};
 
 fn parties<R: Send>(act: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
     let ring = small(Operation::Triples, Form::LeanTree, 2);
@@ -28,7 +28,7 @@ fn made(mixed: &mut Mixed) -> Result<(GmwBit, Num), Abort> {
 /// A function that takes shares, applied to a bit and a number.
 type Entry = fn(&mut Mixed, GmwBit, Num) -> Result<(), Abort>;
 
-const ENTRIES: [(&str, Entry); 14] = [
+const ENTRIES: [(&str, Entry); 16] = [
     ("run", |mixed, bit, _| mixed.gmw().run(&mut [ProgramRun::new(&product(), vec![GmwBit::zero(1), bit])])),
     ("output", |mixed, bit, _| mixed.gmw().output(&[party(1)], &[GmwBit::zero(1), bit]).map(drop)),
     ("join and output", |mixed, bit, _| {
@@ -55,6 +55,13 @@ const ENTRIES: [(&str, Entry); 14] = [
     ("first factor", |mixed, _, number| mixed.multiply(&number, &Num::zero(1)).map(drop)),
     ("second factor", |mixed, _, number| mixed.multiply(&Num::zero(1), &number).map(drop)),
     ("matrices", |mixed, _, number| mixed.multiply_matrices([1; 3], &Num::zero(1), &number).map(drop)),
+    ("products and A2B", |mixed, _, number| {
+        mixed.multiply_and_a2b([&Num::zero(1), &Num::zero(1)], &number).map(drop)
+    }),
+    ("lookup of two bits", |mixed, bit, _| {
+        let signs = mixed.prep_lut(2, 1)?;
+        mixed.lookup(&[&[3, 4, 5, 6]], &[GmwBit::zero(1), bit], signs).map(drop)
+    }),
     ("open", |mixed, _, number| {
         let plain = mixed.plain();
         num::open(mixed.session(), plain, &number.scale(plain, 2)).map(drop)
@@ -70,13 +77,12 @@ fn every_entry_refuses_what_another_session_made() {
     let ends = parties(|mixed| Ok((made(mixed)?, mixed.prep_lut(1, 1)?)));
     let (others, masks): (Vec<_>, Vec<Signs>) = honest(ends).into_iter().unzip();
     for (name, entry) in ENTRIES {
-        // a session takes shares that it made itself, and shares that a caller brings
-        let own = parties(|mixed| {
-            let (bit, number) = made(mixed)?;
-            entry(mixed, bit, number)
-        });
-        assert!(own.iter().all(Result::is_ok), "{name}: {own:?}");
+        let all = Barrier::new(2);
         let ends = parties(|mixed| {
+            // a session takes shares that it made itself, and shares that a caller brings
+            let own = made(mixed).and_then(|(bit, number)| entry(mixed, bit, number));
+            all.wait();
+            assert!(own.is_ok(), "{name}: {own:?}");
             let (bit, number) = others[mixed.session().me().index()].clone();
             entry(mixed, bit, number)
         });

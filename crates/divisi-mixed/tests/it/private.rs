@@ -1,12 +1,15 @@
 //! Private tables by hops: the right entries at shared indices, costs, and calls that are refused.
 
-use crate::common::{honest, in_runs, refused, share, small, with_keys};
+use crate::common::{foreign, honest, in_runs, refused_after, refused_for, share, small, with_keys};
 use divisi_bgv::parameters::{Form, Operation};
+use divisi_bgv::{Keys, Sampler};
 use divisi_core::wipe::WipedVec;
+use divisi_core::{Misuse, Session};
 use divisi_field::zp::P32;
 use divisi_mixed::checks;
 use divisi_mixed::prep_lut::prep_lut_polysize;
 use divisi_mixed::{GmwBit, Num, num};
+use std::sync::Mutex;
 
 #[test]
 fn private_tables_by_hops() {
@@ -131,31 +134,73 @@ fn private_tables_of_vectors() {
         let sent: u64 = ends.iter().map(|(_, online)| online.bits).sum();
         assert_eq!(sent as usize, 2 * (n - 1) * width * count);
     }
-    // the last is a vector, which is not taken as a number
-    for tables in [&[][..], &[Num::zero(2), Num::zero(4)], &[Num::zero(2), Num::zero(2)]] {
-        let ring = small(Operation::PrivateTables, Form::LeanRing, 2);
-        refused(with_keys(&ring, |session, keys, sampler| {
-            let tables = prep_lut_polysize(session, keys, sampler, 1, tables)?;
-            tables.lookup(session, &[GmwBit::zero(1)]).map(drop)
-        }));
-    }
 }
 
+/// Every party refuses by itself tables and indices that do not fit or are of another session, after calls
+/// that all accept. (2 and 258 lanes are as many in eight bits.)
 #[test]
-fn what_does_not_fit_is_refused() {
-    let tables = Operation::PrivateTables;
-    // the width of an index, how many entries there are, and how many indices
-    for (operation, form, width, lanes, index) in [
-        (Operation::Bits, Form::LeanRing, 1, 2, 1),
-        (Operation::Bits, Form::LeanTree, 1, 2, 1),
-        (tables, Form::LeanRing, 9, 512, 1),
-        (tables, Form::LeanRing, 2, 6, 1),
-        (tables, Form::LeanRing, 2, 0, 0),
-        (tables, Form::LeanRing, 2, 4, 2),
-    ] {
-        refused(with_keys(&small(operation, form, 2), |session, keys, sampler| {
-            let tables = prep_lut_polysize(session, keys, sampler, width, &[Num::zero(lanes)])?;
-            tables.lookup(session, &vec![GmwBit::zero(index); width]).map(drop)
-        }));
+fn what_does_not_fit_is_refused_by_all() {
+    let ring = small(Operation::PrivateTables, Form::LeanTree, 2);
+    let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
+        prep_lut_polysize(session, keys, sampler, 2, &[Num::zero(4)])
+    };
+    let theirs = honest(with_keys(&ring, one)).into_iter().map(|masked| Mutex::new(Some(masked)));
+    let (theirs, foreign) = (theirs.collect::<Vec<_>>(), foreign());
+    let accepted = |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
+        one(session, keys, sampler)?.lookup(session, &[GmwBit::zero(1), GmwBit::zero(1)])?;
+        let vectors = prep_lut_polysize(session, keys, sampler, 1, &[Num::zero(2), Num::zero(2)])?;
+        Ok((vectors, (0..8).map(|_| one(session, keys, sampler)).collect::<Result<Vec<_>, _>>()?))
+    };
+    refused_after(&ring, accepted, |session, keys, sampler, (vectors, masked)| {
+        let me = session.me().index();
+        let (bit, number) = &foreign[me];
+        let theirs = theirs[me].lock().unwrap().take().unwrap();
+        let zero = GmwBit::zero(1);
+        refused_for([
+            // not taken as numbers
+            (Misuse::CountsDiffer, vectors.lookup(session, &[zero.clone()]).map(drop)),
+            (Misuse::OtherSession, theirs.lookup(session, &[zero.clone(), zero.clone()]).map(drop)),
+        ]);
+        let bits = |lanes: &[usize]| lanes.iter().copied().map(GmwBit::zero).collect();
+        let indices: [(Misuse, Vec<GmwBit>); 8] = [
+            (Misuse::OtherSession, vec![bit.clone(), zero.clone()]),
+            (Misuse::OtherSession, vec![zero, bit.clone()]),
+            (Misuse::CountsDiffer, bits(&[])),
+            (Misuse::CountsDiffer, bits(&[1])),
+            (Misuse::CountsDiffer, bits(&[1; 3])),
+            (Misuse::CountsDiffer, bits(&[1, 2])),
+            (Misuse::CountsDiffer, bits(&[2, 1])),
+            (Misuse::CountsDiffer, bits(&[257; 2])),
+        ];
+        for (masked, (what, x)) in masked.into_iter().zip(indices) {
+            refused_for([(what, masked.lookup(session, &x).map(drop))]);
+        }
+        let mut prepare = |width, tables: &[Num]| prep_lut_polysize(session, keys, sampler, width, tables);
+        let (four, mut large) = (Num::zero(4), WipedVec::zeros(4));
+        large[3] = P32;
+        for (what, other) in [
+            (Misuse::OtherSession, number.clone()),
+            (Misuse::OutOfRange, Num::new(large)),
+            (Misuse::CountsDiffer, Num::zero(8)),
+            (Misuse::CountsDiffer, Num::zero(260)),
+        ] {
+            refused_for([
+                (what, prepare(2, &[four.clone(), other.clone()]).map(drop)),
+                (what, prepare(2, &[other, four.clone()]).map(drop)),
+            ]);
+        }
+        for (width, lanes) in [(0, 4), (9, 512), (2, 6), (2, 0)] {
+            refused_for([(Misuse::CircuitUnfit, prepare(width, &[Num::zero(lanes)]).map(drop))]);
+        }
+        refused_for([(Misuse::CircuitUnfit, prepare(2, &[]).map(drop))]);
+    });
+    for form in [Form::LeanRing, Form::LeanTree] {
+        refused_after(
+            &small(Operation::Bits, form, 2),
+            |_, _, _| Ok(()),
+            |session, keys, sampler, ()| {
+                refused_for([(Misuse::KeyUnfit, one(session, keys, sampler).map(drop))]);
+            },
+        );
     }
 }

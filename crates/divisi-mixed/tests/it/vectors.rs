@@ -1,15 +1,17 @@
 //! Vectors at shared indices: products, tables, costs, and calls that are refused.
 
-use crate::common::{honest, refused, ring, share, small, with_keys};
+use crate::common::{foreign, honest, plain, refused_after, refused_for, ring, share, small, with_keys};
 use divisi_bgv::parameters::{BLOCK, FACTORS, Form, Operation, Parameters};
+use divisi_bgv::{Keys, Sampler};
 use divisi_core::testing::run;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Lanes, PublicParameters};
-use divisi_field::zp::{Modulus, P16};
+use divisi_core::{Lanes, Misuse, PublicParameters, Session};
+use divisi_field::zp::{Modulus, P16, P32};
 use divisi_fuzz::repetitions;
 use divisi_mixed::vectors::{TOGETHER, chains, prep_lut_vectors, times_numbers};
 use divisi_mixed::{GmwBit, Num, cot, num};
 use divisi_ot::{Setup, SetupConfig};
+use std::sync::Mutex;
 
 /// The i-th number of the v-th vector.
 fn entry(v: usize, i: usize) -> u64 {
@@ -126,31 +128,113 @@ fn bits_become_numbers_by_transfers() {
     }
 }
 
+/// More tables of one number than a word has bits.
 #[test]
-fn what_does_not_fit_is_refused() {
+fn many_tables_of_vectors() {
+    let (n, count, plain) = (2, 70, plain());
+    let index = |table: usize| (table * table) as u64 % 3 % 2;
+    let ends = with_keys(&small(Operation::VectorTables, Form::LeanTree, n), |session, keys, sampler| {
+        let me = session.me().index();
+        let of = |i: usize| Num::new(WipedVec::from(&[share(n, me, i, i as u64, P32)][..]));
+        let tables: Vec<[Num; 2]> = (0..count).map(|table| [of(2 * table), of(2 * table + 1)]).collect();
+        let x = GmwBit::of((0..count).map(|table| share(n, me, table, index(table), 2)));
+        let found = prep_lut_vectors(session, keys, sampler, &tables)?.lookup(session, &x)?;
+        num::open(session, plain, &Num::join(&found.iter().collect::<Vec<_>>()))
+    });
+    let expected: Vec<u64> = (0..count).map(|table| 2 * table as u64 + index(table)).collect();
+    assert!(honest(ends).iter().all(|found| *found == expected));
+}
+
+/// Every party refuses by itself factors that do not fit, after products that all accept.
+#[test]
+fn factors_that_do_not_fit_are_refused_by_all() {
     let products = |plain| {
         ring(Parameters::danger_insecure(Operation::BlockProducts, Form::LeanTree, 2, plain).unwrap())
     };
-    for lanes in [0, 1, 6] {
-        refused(with_keys(&products(P16), |session, keys, sampler| {
-            times_numbers(session, keys, sampler, &Num::zero(lanes), |_, _| ()).map(drop)
-        }));
+    let times = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, numbers: &Num| {
+        times_numbers(session, keys, sampler, numbers, |_, _| ()).map(drop)
+    };
+    let foreign = foreign();
+    let accepted = |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
+        times(session, keys, sampler, &Num::zero(FACTORS))
+    };
+    refused_after(&products(P16), accepted, |session, keys, sampler, ()| {
+        let (_, foreign) = &foreign[session.me().index()];
+        refused_for([(Misuse::OtherSession, times(session, keys, sampler, foreign))]);
+        for lanes in [0, 1, 6] {
+            refused_for([(Misuse::CountsDiffer, times(session, keys, sampler, &Num::zero(lanes)))]);
+        }
+        for at in 0..FACTORS {
+            let mut large = [0; FACTORS];
+            large[at] = P16;
+            let large = Num::new(WipedVec::from(&large[..]));
+            refused_for([(Misuse::OutOfRange, times(session, keys, sampler, &large))]);
+        }
+    });
+    // 2^33 - 5 2^17 + 1, a prime of 33 bits
+    for (keys, what) in [
+        (products((1 << 33) - (5 << 17) + 1), Misuse::OutOfRange),
+        (small(Operation::Triples, Form::LeanTree, 2), Misuse::KeyUnfit),
+    ] {
+        refused_after(
+            &keys,
+            |_, _, _| Ok(()),
+            |session, keys, sampler, ()| {
+                refused_for([(what, times(session, keys, sampler, &Num::zero(FACTORS)))]);
+            },
+        );
     }
-    refused(with_keys(&products(P16), |session, keys, sampler| {
-        let large = Num::new(WipedVec::from(&[P16; 4][..]));
-        times_numbers(session, keys, sampler, &large, |_, _| ()).map(drop)
-    }));
-    refused(with_keys(&small(Operation::Triples, Form::LeanTree, 2), |session, keys, sampler| {
-        times_numbers(session, keys, sampler, &Num::zero(4), |_, _| ()).map(drop)
-    }));
-    for tables in [&[][..], &[[0, 0]], &[[2, 3]], &[[1025, 1025]]] {
-        let tables: Vec<[Num; 2]> = tables.iter().map(|pair: &[usize; 2]| pair.map(Num::zero)).collect();
-        refused(with_keys(&small(Operation::VectorTables, Form::LeanRing, 2), |session, keys, sampler| {
-            prep_lut_vectors(session, keys, sampler, &tables).map(drop)
-        }));
-    }
-    refused(with_keys(&small(Operation::VectorTables, Form::LeanRing, 2), |session, keys, sampler| {
-        let masked = prep_lut_vectors(session, keys, sampler, &[[Num::zero(4), Num::zero(4)]])?;
-        masked.lookup(session, &GmwBit::zero(2)).map(drop)
-    }));
+}
+
+/// Every party refuses by itself tables and indices that do not fit or are of another session, after calls
+/// that all accept. (1 and 257 lanes are as many in eight bits.)
+#[test]
+fn tables_that_do_not_fit_are_refused_by_all() {
+    let ring = small(Operation::VectorTables, Form::LeanTree, 2);
+    let table = || [Num::zero(4), Num::zero(4)];
+    let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
+        prep_lut_vectors(session, keys, sampler, &[table()])
+    };
+    let theirs = honest(with_keys(&ring, one)).into_iter().map(|masked| Mutex::new(Some(masked)));
+    let (theirs, foreign) = (theirs.collect::<Vec<_>>(), foreign());
+    let accepted = |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
+        one(session, keys, sampler)?.lookup(session, &GmwBit::zero(1))?;
+        (0..4).map(|_| one(session, keys, sampler)).collect::<Result<Vec<_>, _>>()
+    };
+    refused_after(&ring, accepted, |session, keys, sampler, mut masked| {
+        let me = session.me().index();
+        let (bit, number) = &foreign[me];
+        let theirs = theirs[me].lock().unwrap().take().unwrap();
+        refused_for([
+            (Misuse::OtherSession, theirs.lookup(session, &GmwBit::zero(1)).map(drop)),
+            (Misuse::OtherSession, masked.remove(0).lookup(session, bit).map(drop)),
+        ]);
+        for (masked, lanes) in masked.into_iter().zip([0, 2, 257]) {
+            let end = masked.lookup(session, &GmwBit::zero(lanes)).map(drop);
+            refused_for([(Misuse::CountsDiffer, end)]);
+        }
+        let mut prepare = |tables: &[[Num; 2]]| prep_lut_vectors(session, keys, sampler, tables).map(drop);
+        let mut large = WipedVec::zeros(4);
+        large[3] = P32;
+        for (what, other) in [(Misuse::OtherSession, number.clone()), (Misuse::OutOfRange, Num::new(large))] {
+            for pair in [[Num::zero(4), other.clone()], [other, Num::zero(4)]] {
+                refused_for([(what, prepare(&[table(), pair.clone()])), (what, prepare(&[pair, table()]))]);
+            }
+        }
+        for pair in [[0, 0], [2, 3], [1025, 1025], [4, 260]] {
+            let pair = pair.map(Num::zero);
+            refused_for([
+                (Misuse::CountsDiffer, prepare(&[table(), pair.clone()])),
+                (Misuse::CountsDiffer, prepare(&[pair, table()])),
+            ]);
+        }
+        refused_for([(Misuse::CountsDiffer, prepare(&[]))]);
+    });
+    refused_after(
+        &small(Operation::Bits, Form::LeanTree, 2),
+        |_, _, _| Ok(()),
+        |session, keys, sampler, ()| {
+            refused_for([(Misuse::KeyUnfit, one(session, keys, sampler).map(drop))]);
+        },
+    );
 }

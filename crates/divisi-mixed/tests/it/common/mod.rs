@@ -3,12 +3,12 @@
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::run;
-use divisi_core::{Abort, PublicParameters as Agreed, Session};
+use divisi_core::testing::{party, run};
+use divisi_core::{Abort, Misuse, PublicParameters as Agreed, Session};
 use divisi_field::zp::{Modulus, P32};
-use divisi_mixed::{Gmw, Mixed};
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num};
 use divisi_ot::SetupConfig;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 
 pub fn agreed() -> Agreed {
     Agreed::new("mixed tests")
@@ -77,6 +77,44 @@ pub fn honest<R>(ends: Vec<Result<R, Abort>>) -> Vec<R> {
 pub fn refused<R>(ends: Vec<Result<R, Abort>>) {
     let ends: Vec<_> = ends.into_iter().map(|end| end.map(drop)).collect();
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+}
+
+/// Of each of two parties of another session a shared bit and four shared numbers.
+pub fn foreign() -> Vec<(GmwBit, Num)> {
+    honest(parties(2, plain(), [None; 2], |mixed| {
+        let mine = mixed.session().me() == party(1);
+        let mut input = |lanes| {
+            let value = Some(GmwBit::zero(lanes)).filter(|_| mine);
+            mixed.gmw().input(party(1), lanes, value.as_ref())
+        };
+        let (bit, four) = (input(1)?, input(4)?);
+        Ok((bit, mixed.b2a(&[four])?))
+    }))
+}
+
+/// Two parties that do something, wait for each other, and then refuse calls by themselves
+/// ([`refused_for`]).
+pub fn refused_after<T>(
+    ring: &Arc<Ring>,
+    accepted: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<T, Abort> + Sync,
+    refused: impl Fn(&mut Session, &Keys, &mut Sampler, T) + Sync,
+) {
+    let all = Barrier::new(2);
+    honest(with_keys(ring, |session, keys, sampler| {
+        let made = accepted(session, keys, sampler);
+        all.wait();
+        refused(session, keys, sampler, made?);
+        Ok(())
+    }));
+}
+
+/// Demands that each of these calls was refused for this reason. The first one ends the session, so that a
+/// call that sends anything before it refuses fails for another one.
+pub fn refused_for(calls: impl IntoIterator<Item = (Misuse, Result<(), Abort>)>) {
+    for (call, (wanted, end)) in calls.into_iter().enumerate() {
+        let found = matches!(&end, Err(Abort::Misuse { what, .. }) if *what == wanted);
+        assert!(found, "call {call}: {end:?}, not {wanted:?}");
+    }
 }
 
 /// The share of party `me` of the i-th number: those of the others are hashes, the first has the rest.

@@ -3,6 +3,7 @@
 use crate::common::{agreed, plain, product, share, small};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
+use divisi_core::testing::nets::parts::PartNet;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, ProgramRun, Session};
 use divisi_field::zp::P32;
@@ -68,4 +69,11 @@ fn everything_is_drawn_for_one_purpose_and_used() {
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);
+}
+
+/// The first and the last part of what is drawn anywhere is sent, or changes what is.
+#[test]
+fn each_part_of_what_is_drawn_is_used() {
+    let net = PartNet { packages: &["divisi-mixed"], shapes: super::shapes(), idle: &[] };
+    assert_eq!(net.judge(1), [] as [String; 0]);
 }
