@@ -29,8 +29,8 @@ impl Keys {
     /// the parameters, which plan one such step of each party.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the keys are for another operation or session, or the ciphertext has more noise
-    /// than the parameters plan.
+    /// [`Abort::Misuse`] if the keys are for another operation or session, or the ciphertext is not at the
+    /// bottom, or has more noise than the parameters plan.
     pub fn keep_or_exchange(
         &self,
         session: &Session,
@@ -43,11 +43,16 @@ impl Keys {
         if p.operation() != Operation::VectorTables {
             return Err(session.misuse(EXCHANGE, Misuse::KeyUnfit));
         }
-        if x.level() != 0 || !p.hides(x.noise()) {
+        if x.level() > 0 {
+            return Err(session.misuse(EXCHANGE, Misuse::LevelUnfit));
+        }
+        if !p.hides(x.noise()) {
             return Err(session.misuse(EXCHANGE, Misuse::NoiseTooHigh));
         }
         let mut sign = WipedVec::zeros(ring.dimension());
-        sign.iter_mut().take(1).for_each(|sign| *sign = 1 - 2 * (r & 1) as i64);
+        if let Some(first) = sign.first_mut() {
+            *first = 1 - 2 * (r & 1) as i64;
+        }
         let sign = ring.small(&sign, p.limbs(0), false);
         session.observe(checks::G1); // [G1]
         let zero = self.encrypt(sampler, 0, None);

@@ -2,10 +2,10 @@
 
 use crate::tools::*;
 use divisi_bgv::checks;
-use divisi_bgv::parameters::{BLOCK, FACTORS, Form, Operation, Parameters};
+use divisi_bgv::parameters::{BLOCK, FACTORS, Form, MOST_WEIGHT, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Session};
+use divisi_core::{Misuse, Session};
 use divisi_field::zp::P16;
 use std::sync::Arc;
 
@@ -108,34 +108,109 @@ fn every_product_adds_a_zero_of_its_own() {
     distinct(&ring, &made.concat());
 }
 
+/// Zero as a ciphertext with another factor.
+fn with_factor(ring: &Ring, factor: u64) -> Ciphertext {
+    let level = ring.parameters().top();
+    let component = || ring.zero(ring.parameters().limbs(level), false);
+    Keys::forge(level, factor, component(), component())
+}
+
+/// Every party refuses by itself products that do not fit, at each place of a list, after calls that all
+/// accept.
 #[test]
-fn what_does_not_fit_is_refused() {
-    type Call<'a> = &'a (dyn Fn(&mut Session, &Keys, &mut Sampler) -> Result<(), Abort> + Sync);
+fn products_that_do_not_fit_are_refused_by_all() {
     let ring = small_of(Operation::BlockProducts, Form::LeanTree, 2, P16);
     let (n, top) = (ring.dimension(), ring.parameters().top());
-    let misuse = |f: Call<'_>| refused(with_keys(&ring, f));
+    let one = |factors: &[u64]| vec![WipedVec::from(factors)];
     let times =
-        |session: &mut Session, keys: &Keys, sampler: &mut Sampler, x: Ciphertext, factors: &[u64]| {
-            let factors = [vec![WipedVec::from(factors)]];
-            keys.times_shares(session, sampler, party(0), &[x], &factors).map(drop)
+        |session: &mut Session, keys: &Keys, sampler: &mut Sampler, x: &[Ciphertext], factors: &[Vec<_>]| {
+            keys.times_shares(session, sampler, party(0), x, factors).map(drop)
         };
-    for factors in [&[][..], &[1, 1], &[P16], &[u64::MAX]] {
-        misuse(&|session, keys, sampler| times(session, keys, sampler, zero(&ring, top), factors));
-    }
-    misuse(&|session, keys, sampler| times(session, keys, sampler, zero(&ring, 0), &[1]));
-    // an encryption under the public key has more noise than one of shares
-    misuse(&|session, keys, sampler| {
-        let x = keys.encrypt(sampler, top, None);
-        times(session, keys, sampler, x, &[1])
+    let accepted = |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
+        let x = keys.a2e_to_all(session, sampler, party(0), &[WipedVec::zeros(n)])?;
+        times(session, keys, sampler, &x, &[one(&[1])])
+    };
+    let foreign = all(&ring, |_, keys, _| Ok(keys.clone()));
+    refused_after(&ring, accepted, |session, keys, sampler, ()| {
+        let (x, theirs) = (zero(&ring, top), &foreign[session.me().index()]);
+        // an encryption under the public key has more noise than one of shares
+        let noisy = keys.encrypt(sampler, top, None);
+        let both = [x.clone(), x.clone()];
+        refused_for([
+            (Misuse::OtherSession, times(session, theirs, sampler, &both[..1], &[one(&[1])])),
+            (Misuse::CountsDiffer, times(session, keys, sampler, &both[..1], &[])),
+            (Misuse::CountsDiffer, times(session, keys, sampler, &[], &[one(&[1])])),
+        ]);
+        let (fits, more) = (one(&[1]), vec![WipedVec::from(&[1][..]), WipedVec::from(&[][..])]);
+        for (what, wrong) in [
+            (Misuse::CountsDiffer, one(&[])),
+            (Misuse::CountsDiffer, one(&[1, 1])),
+            (Misuse::CountsDiffer, one(&[1; 257])),
+            (Misuse::CountsDiffer, more),
+            (Misuse::OutOfRange, one(&[P16])),
+            (Misuse::OutOfRange, one(&[u64::MAX])),
+        ] {
+            refused_for([
+                (what, times(session, keys, sampler, &both, &[wrong.clone(), fits.clone()])),
+                (what, times(session, keys, sampler, &both, &[fits.clone(), wrong])),
+            ]);
+        }
+        for (what, wrong) in [
+            (Misuse::NoiseTooHigh, noisy),
+            (Misuse::LevelUnfit, zero(&ring, 0)),
+            (Misuse::LevelUnfit, with_factor(&ring, 2)),
+            // one in eight bits
+            (Misuse::LevelUnfit, with_factor(&ring, 257)),
+        ] {
+            let factors = [fits.clone(), fits.clone()];
+            refused_for([
+                (what, times(session, keys, sampler, &[wrong.clone(), x.clone()], &factors)),
+                (what, times(session, keys, sampler, &[x.clone(), wrong], &factors)),
+            ]);
+        }
+        let (right, mut large) = (WipedVec::zeros(n), WipedVec::zeros(n));
+        large[n - 1] = P16;
+        for (what, wrong) in [
+            (Misuse::CountsDiffer, WipedVec::zeros(n - 1)),
+            (Misuse::CountsDiffer, WipedVec::zeros(n + 256)),
+            (Misuse::OutOfRange, large),
+        ] {
+            for shares in [[wrong.clone(), right.clone()], [right.clone(), wrong.clone()]] {
+                let end = keys.a2e_to_all(session, sampler, party(0), &shares).map(drop);
+                refused_for([(what, end)]);
+            }
+        }
+        let end = theirs.a2e_to_all(session, sampler, party(0), &[right]).map(drop);
+        refused_for([(Misuse::OtherSession, end)]);
+        let end = keys.keep_or_exchange(session, sampler, zero(&ring, 0), 0).map(drop);
+        refused_for([(Misuse::KeyUnfit, end)]);
     });
-    misuse(&|session, keys, sampler| {
-        keys.times_shares(session, sampler, party(0), &[zero(&ring, top)], &[]).map(drop)
+}
+
+#[test]
+fn exchanges_that_do_not_fit_are_refused_by_all() {
+    let ring = small_of(Operation::VectorTables, Form::LeanTree, 2, P16);
+    let linear = small_of(Operation::Linear { weight: MOST_WEIGHT }, Form::LeanTree, 2, P16);
+    let exchange = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, x: &Ciphertext| {
+        keys.keep_or_exchange(session, sampler, x.clone(), 1)
+    };
+    let accepted = |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
+        exchange(session, keys, sampler, &zero(&ring, 0))
+    };
+    let foreign = all(&ring, |_, keys, _| Ok(keys.clone()));
+    refused_after(&ring, accepted, |session, keys, sampler, x| {
+        let theirs = &foreign[session.me().index()];
+        let component = || ring.zero(ring.parameters().limbs(0), false);
+        let above = Keys::forge(1, 1, component(), component());
+        // more noise than these parameters plan, and no more than others do
+        let mut noisy = x.clone();
+        noisy.scale(&linear, session, PASS, 2).unwrap();
+        let times = keys.times_shares(session, sampler, party(0), &[x.clone()], &[]).map(drop);
+        refused_for([
+            (Misuse::KeyUnfit, times),
+            (Misuse::OtherSession, exchange(session, theirs, sampler, &x).map(drop)),
+            (Misuse::LevelUnfit, exchange(session, keys, sampler, &above).map(drop)),
+            (Misuse::NoiseTooHigh, exchange(session, keys, sampler, &noisy).map(drop)),
+        ]);
     });
-    misuse(&|session, keys, sampler| {
-        let short = WipedVec::zeros(n - 1);
-        keys.a2e_to_all(session, sampler, party(0), &[short]).map(drop)
-    });
-    misuse(&|session, keys, sampler| keys.keep_or_exchange(session, sampler, zero(&ring, 0), 0).map(drop));
-    let other = small_of(Operation::VectorTables, Form::LeanTree, 2, P16);
-    refused(with_keys(&other, |session, keys, sampler| times(session, keys, sampler, zero(&other, 0), &[1])));
 }

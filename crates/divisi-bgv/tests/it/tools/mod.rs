@@ -4,9 +4,9 @@
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode};
 use divisi_core::testing::run;
-use divisi_core::{Abort, PartyId, PublicParameters as Agreed, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, PublicParameters as Agreed, Session, Step, step};
 use divisi_field::zp::P32;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 
 pub const PASS: Step = step!("pass");
 
@@ -60,6 +60,31 @@ pub fn honest<R>(ends: Vec<Result<R, Abort>>) -> Vec<R> {
 pub fn refused<R>(ends: Vec<Result<R, Abort>>) {
     let ends: Vec<_> = ends.into_iter().map(|end| end.map(drop)).collect();
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+}
+
+/// Two parties that do something, wait for each other, and then refuse calls by themselves
+/// ([`refused_for`]).
+pub fn refused_after<T>(
+    ring: &Arc<Ring>,
+    accepted: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<T, Abort> + Sync,
+    refused: impl Fn(&mut Session, &Keys, &mut Sampler, T) + Sync,
+) {
+    let done = Barrier::new(2);
+    all(ring, |session, keys, sampler| {
+        let made = accepted(session, keys, sampler);
+        done.wait();
+        refused(session, keys, sampler, made?);
+        Ok(())
+    });
+}
+
+/// Demands that each of these calls was refused for this reason. The first one ends the session, so that a
+/// call that sends anything before it refuses fails for another one.
+pub fn refused_for(calls: impl IntoIterator<Item = (Misuse, Result<(), Abort>)>) {
+    for (call, (wanted, end)) in calls.into_iter().enumerate() {
+        let found = matches!(&end, Err(Abort::Misuse { what, .. }) if *what == wanted);
+        assert!(found, "call {call}: {end:?}, not {wanted:?}");
+    }
 }
 
 /// Zero as the ciphertext (0, 0).
