@@ -69,15 +69,13 @@ pub(crate) fn permute(
     };
     serve(session, sampler, 0..me)?;
     // (a) get c_{i-1}
-    let mut x = match first.filter(|_| me == 0) {
-        Some(x) => x,
-        None => {
-            let Some(from) = me.checked_sub(1) else {
-                return Err(session.misuse(PASS, Misuse::NotTheOwner));
-            };
+    let mut x = match (first, me.checked_sub(1)) {
+        (Some(x), None) => x,
+        (None, Some(from)) => {
             let (hop, from) = (p.hop_of(from), order.at(session, from)?);
             Ciphertext::receive(session, ring, PASS, from, p.level_after(hop), factor_after(hop))? // [G10]
         }
+        _ => return Err(session.misuse(PASS, Misuse::NotTheOwner)),
     };
     if let Some(hop) = refreshed(me) {
         let holder = session.me();

@@ -125,8 +125,30 @@ fn what_weighs_too_much_is_refused() {
         let mut almost = times(1023)?;
         almost.add_public(&ring, session, PASS, &addends)?;
         assert!(is_too_heavy(&almost.add_public(&ring, session, PASS, &addends)));
-        for addends in [&[1; 7][..], &[P32; 1024], &[u64::MAX; 1024]] {
-            assert!(matches!(x.clone().add_public(&ring, session, PASS, addends), Err(Abort::Misuse { .. })));
+        let n = ring.dimension();
+        let add = |addends: &[u64]| x.clone().add_public(&ring, session, PASS, addends);
+        let with = |at: usize, addend: u64| {
+            let mut addends = vec![1; n];
+            addends[at] = addend;
+            add(&addends)
+        };
+        refused_for([
+            (Misuse::CountsDiffer, add(&[1; 7])),
+            (Misuse::CountsDiffer, add(&vec![1; n + 256])),
+            (Misuse::OutOfRange, with(0, P32)),
+            (Misuse::OutOfRange, with(n - 1, P32)),
+            (Misuse::OutOfRange, with(n / 2, u64::MAX)),
+        ]);
+        // of another level, or with other factors, one of which is the same in eight bits
+        let other = |level: usize, factor: u64| {
+            let component = || ring.zero(ring.parameters().limbs(0), false);
+            Keys::forge(level, factor, component(), component())
+        };
+        for other in [other(1, x.factor()), other(0, x.factor() + 1), other(0, x.factor() + 256)] {
+            refused_for([
+                (Misuse::LevelUnfit, x.clone().add(&ring, session, PASS, &other)),
+                (Misuse::LevelUnfit, x.clone().subtract(&ring, session, PASS, &other)),
+            ]);
         }
         Ok(())
     });

@@ -12,7 +12,7 @@ use divisi_fuzz::repetitions;
 use divisi_mixed::conv::{self, a2e, e2a};
 use divisi_mixed::encrypted::EncryptedNum;
 use divisi_mixed::{Num, num};
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
 
 const WEIGHT: Operation = Operation::Linear { weight: 1024 };
 
@@ -41,10 +41,6 @@ fn opened(
 ) -> Result<Vec<u64>, Abort> {
     let shares = e2a(session, keys, sampler, x)?;
     num::open(session, keys.ring().plain(), &shares)
-}
-
-fn is_too_heavy(end: &Result<(), Abort>) -> bool {
-    matches!(end, Err(Abort::Misuse { what: Misuse::NoiseTooHigh, .. }))
 }
 
 /// E2A of sums of 2 and of 1,024 ciphertexts, of which 64 are different; of a difference, of 3 x + 5, and of
@@ -118,22 +114,21 @@ fn what_weighs_too_much_is_refused_by_all() {
         |session, keys, x, _| x.scale(session, keys, i64::MIN),
         |session, keys, x, sum| x.scale(session, keys, 512).and_then(|()| x.add(session, keys, sum)),
     ];
-    let ring = small(WEIGHT, Form::LeanTree, 3);
-    for call in calls {
-        // no party refuses and leaves before the others have their numbers
-        let made = Barrier::new(3);
-        let ends = with_keys(&ring, |session, keys, sampler| {
-            let x = given(session, keys, sampler, 2, 3);
-            made.wait();
-            let mut x = x?;
-            let mut sum = x.clone();
-            for _ in 1..1024 {
-                sum.add(session, keys, &x)?;
-            }
-            Ok(is_too_heavy(&call(session, keys, &mut x, &mut sum)))
-        });
-        assert!(honest(ends).into_iter().all(|refused| refused));
-    }
+    let ring = small(WEIGHT, Form::LeanTree, 2);
+    let accepted = |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
+        let x = given(session, keys, sampler, 2, 3)?;
+        let (mut two, mut sum) = (x.clone(), x.clone());
+        two.add_public(session, keys, &[1, 2])?;
+        two.scale(session, keys, 2)?;
+        for _ in 1..1024 {
+            sum.add(session, keys, &x)?;
+        }
+        Ok((x, sum))
+    };
+    refused_after(&ring, accepted, |session, keys, _, (x, sum)| {
+        let call = |call: Heavy| call(session, keys, &mut x.clone(), &mut sum.clone());
+        refused_for(calls.map(|heavy| (Misuse::NoiseTooHigh, call(heavy))));
+    });
 }
 
 /// Every party refuses by itself what does not fit, and numbers of another session, after calls that all

@@ -293,14 +293,15 @@ fn conversions_and_lookups_share_an_opening() {
     }
 }
 
-/// Demands that two parties refuse calls by themselves ([`refused_for`]), after calls that they accept.
+/// Demands that two parties refuse calls by themselves ([`refused_for`]), after calls that they accept twice.
 fn refused_after<T>(
     accepted: impl Fn(&mut Mixed) -> Result<T, Abort> + Sync,
     refused: impl Fn(&mut Mixed, T) + Sync,
 ) {
     let all = Barrier::new(2);
     honest(parties(2, COT, |mixed| {
-        let made = accepted(mixed);
+        let first = accepted(mixed);
+        let made = first.and_then(|_| accepted(mixed));
         all.wait();
         refused(mixed, made?);
         Ok(())
@@ -334,7 +335,10 @@ fn factors_and_bits_that_do_not_fit_are_refused() {
         refused_for(
             sizes.map(|(s, x, y)| (Misuse::CountsDiffer, mixed.multiply_matrices(s, x, y).map(drop))),
         );
-        let factors = [(&four, &one), (&one, &four), (&four, &more), (&four, &none)];
+        // more than there are triples
+        let many = Num::zero(3000);
+        let factors =
+            [(&many, &one), (&one, &many), (&many, &none), (&four, &more), (&many, &Num::zero(3000 + 256))];
         refused_for(factors.map(|(x, y)| (Misuse::LanesDiffer, mixed.multiply(x, y).map(drop))));
         let lanes = [&[][..], &[4, 1], &[4, 1, 4], &[4, 260], &[4; 33]];
         let bits = |lanes: &[usize]| lanes.iter().copied().map(GmwBit::zero).collect::<Vec<_>>();

@@ -153,6 +153,8 @@ fn what_does_not_fit_is_refused_by_all() {
     };
     refused_after(&ring, accepted, |session, keys, sampler, (vectors, masked)| {
         let me = session.me().index();
+        // once for each call, of a lookup, too
+        assert_eq!(session.meter().read().checks[&checks::G7], 2 * (1 + 1 + 1 + 8));
         let (bit, number) = &foreign[me];
         let theirs = theirs[me].lock().unwrap().take().unwrap();
         let zero = GmwBit::zero(1);
@@ -199,7 +201,7 @@ fn what_does_not_fit_is_refused_by_all() {
             &small(Operation::Bits, form, 2),
             |_, _, _| Ok(()),
             |session, keys, sampler, ()| {
-                refused_for([(Misuse::KeyUnfit, one(session, keys, sampler).map(drop))]);
+                refused_for([(); 2].map(|()| (Misuse::KeyUnfit, one(session, keys, sampler).map(drop))));
             },
         );
     }

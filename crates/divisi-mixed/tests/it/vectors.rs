@@ -9,7 +9,7 @@ use divisi_core::{Lanes, Misuse, PublicParameters, Session};
 use divisi_field::zp::{Modulus, P16, P32};
 use divisi_fuzz::repetitions;
 use divisi_mixed::vectors::{TOGETHER, chains, prep_lut_vectors, times_numbers};
-use divisi_mixed::{GmwBit, Num, cot, num};
+use divisi_mixed::{GmwBit, Num, checks, cot, num};
 use divisi_ot::{Setup, SetupConfig};
 use std::sync::Mutex;
 
@@ -180,7 +180,7 @@ fn factors_that_do_not_fit_are_refused_by_all() {
             &keys,
             |_, _, _| Ok(()),
             |session, keys, sampler, ()| {
-                refused_for([(what, times(session, keys, sampler, &Num::zero(FACTORS)))]);
+                refused_for([(); 2].map(|()| (what, times(session, keys, sampler, &Num::zero(FACTORS)))));
             },
         );
     }
@@ -203,6 +203,7 @@ fn tables_that_do_not_fit_are_refused_by_all() {
     };
     refused_after(&ring, accepted, |session, keys, sampler, mut masked| {
         let me = session.me().index();
+        assert_eq!(session.meter().read().checks[&checks::G7], 2 * 5, "once for each call");
         let (bit, number) = &foreign[me];
         let theirs = theirs[me].lock().unwrap().take().unwrap();
         refused_for([
@@ -234,7 +235,7 @@ fn tables_that_do_not_fit_are_refused_by_all() {
         &small(Operation::Bits, Form::LeanTree, 2),
         |_, _, _| Ok(()),
         |session, keys, sampler, ()| {
-            refused_for([(Misuse::KeyUnfit, one(session, keys, sampler).map(drop))]);
+            refused_for([(); 2].map(|()| (Misuse::KeyUnfit, one(session, keys, sampler).map(drop))));
         },
     );
 }

@@ -62,7 +62,7 @@ pub fn refused<R>(ends: Vec<Result<R, Abort>>) {
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
 }
 
-/// Two parties that do something, wait for each other, and then refuse calls by themselves
+/// Two parties that do something twice, wait for each other, and then refuse calls by themselves
 /// ([`refused_for`]).
 pub fn refused_after<T>(
     ring: &Arc<Ring>,
@@ -71,7 +71,8 @@ pub fn refused_after<T>(
 ) {
     let done = Barrier::new(2);
     all(ring, |session, keys, sampler| {
-        let made = accepted(session, keys, sampler);
+        let first = accepted(session, keys, sampler);
+        let made = first.and_then(|_| accepted(session, keys, sampler));
         done.wait();
         refused(session, keys, sampler, made?);
         Ok(())

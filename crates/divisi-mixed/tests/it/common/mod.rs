@@ -92,7 +92,7 @@ pub fn foreign() -> Vec<(GmwBit, Num)> {
     }))
 }
 
-/// Two parties that do something, wait for each other, and then refuse calls by themselves
+/// Two parties that do something twice, wait for each other, and then refuse calls by themselves
 /// ([`refused_for`]).
 pub fn refused_after<T>(
     ring: &Arc<Ring>,
@@ -101,7 +101,8 @@ pub fn refused_after<T>(
 ) {
     let all = Barrier::new(2);
     honest(with_keys(ring, |session, keys, sampler| {
-        let made = accepted(session, keys, sampler);
+        let first = accepted(session, keys, sampler);
+        let made = first.and_then(|_| accepted(session, keys, sampler));
         all.wait();
         refused(session, keys, sampler, made?);
         Ok(())
