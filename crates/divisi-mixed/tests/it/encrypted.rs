@@ -142,6 +142,7 @@ fn what_does_not_fit_is_refused_by_all() {
         let mut x = given(session, keys, sampler, 2, 0)?;
         let long = given(session, keys, sampler, 258, 1)?;
         let elsewhere = a2e(session, keys, sampler, party(1), &Num::zero(2))?;
+        a2e(session, keys, sampler, party(1), &Num::zero(256))?;
         let y = x.clone();
         x.scale(session, keys, 2)?;
         x.add_public(session, keys, &[1, 2])?;

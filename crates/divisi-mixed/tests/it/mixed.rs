@@ -313,7 +313,8 @@ fn factors_and_bits_that_do_not_fit_are_refused() {
     let accepted = |mixed: &mut Mixed| {
         let (x, bit) = (Num::zero(4), GmwBit::zero(4));
         mixed.multiply(&x, &x)?;
-        mixed.multiply_matrices([2; 3], &x, &x)?;
+        mixed.multiply_matrices([16, 1, 16], &Num::zero(16), &Num::zero(16))?;
+        mixed.multiply_matrices([1, 256, 1], &Num::zero(256), &Num::zero(256))?;
         mixed.b2a(&[bit.clone(), bit.clone()])?;
         mixed.lookup_pairs(&[[1, 2]; 4], &bit).map(drop)
     };
@@ -359,7 +360,7 @@ fn factors_and_bits_that_do_not_fit_are_refused() {
 fn indices_that_do_not_fit_are_refused() {
     let tables = Num::zero(8);
     let accepted = |mixed: &mut Mixed| {
-        let mut signs = mixed.prep_lut(1, 100)?;
+        let mut signs = mixed.prep_lut(1, 256)?;
         let mut take = || signs.take(4).unwrap();
         let x = [GmwBit::zero(4)];
         mixed.lookup(&[&[1, 2], &[3, 4]], &x, take())?;

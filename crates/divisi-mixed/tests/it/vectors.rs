@@ -61,7 +61,7 @@ fn products(parameters: Parameters, vectors: usize) {
 #[test]
 fn products_of_vectors() {
     let small = |n| Parameters::danger_insecure(Operation::BlockProducts, Form::LeanTree, n, P16).unwrap();
-    products(small(2), 3);
+    products(small(2), 256);
     products(small(3), TOGETHER + 1);
     products(small(5), 2);
     // several vectors in a ciphertext
