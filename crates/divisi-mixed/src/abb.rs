@@ -67,8 +67,8 @@ impl Mixed {
     /// `columns`, both row by row. Every product of two numbers takes a triple.
     ///
     /// # Errors
-    /// It fails as [`Mixed::multiply`] does; [`Abort::Misuse`] if the matrices do not have these sizes, or one
-    /// has no numbers.
+    /// It fails as [`Mixed::multiply`] does; [`Abort::Misuse`] if the matrices do not have these sizes, or
+    /// one has no numbers.
     pub fn multiply_matrices(
         &mut self,
         [rows, inner, columns]: [usize; 3],
