@@ -205,7 +205,7 @@ fn exchanges_that_do_not_fit_are_refused_by_all() {
         // more noise than these parameters plan, and no more than others do
         let mut noisy = x.clone();
         noisy.scale(&linear, session, PASS, 2).unwrap();
-        let times = keys.times_shares(session, sampler, party(0), &[x.clone()], &[]).map(drop);
+        let times = keys.times_shares(session, sampler, party(0), std::slice::from_ref(&x), &[]).map(drop);
         refused_for([
             (Misuse::KeyUnfit, times),
             (Misuse::OtherSession, exchange(session, theirs, sampler, &x).map(drop)),

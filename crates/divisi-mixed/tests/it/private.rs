@@ -160,7 +160,7 @@ fn what_does_not_fit_is_refused_by_all() {
         let zero = GmwBit::zero(1);
         refused_for([
             // not taken as numbers
-            (Misuse::CountsDiffer, vectors.lookup(session, &[zero.clone()]).map(drop)),
+            (Misuse::CountsDiffer, vectors.lookup(session, std::slice::from_ref(&zero)).map(drop)),
             (Misuse::OtherSession, theirs.lookup(session, &[zero.clone(), zero.clone()]).map(drop)),
         ]);
         let bits = |lanes: &[usize]| lanes.iter().copied().map(GmwBit::zero).collect();
