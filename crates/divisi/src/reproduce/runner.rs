@@ -113,7 +113,8 @@ impl RunRecord {
         match store.load(&run.command) {
             None => before,
             Some(KeptRun { report, seconds, passes, .. }) => {
-                RunRecord { end: Ok(report), began: true, seconds, resumed: true, passes, ..before }
+                let known = RunRecord { end: Ok(report), began: true, seconds, passes, ..before };
+                RunRecord { resumed: known.left().is_empty(), ..known }
             }
         }
     }
