@@ -17,7 +17,8 @@ pub use lab::{BitLab, ByteLab, Lab, OpenedOutputs, Outputs, PlainLab};
 pub use mutants::{kills, without};
 pub use operators::{Operator, Position, delay, place, salt};
 pub use parties::{
-    each_byte_counts, ended_by_another, failed_check, links, many, party, run, run_over, run_waiting,
+    each_byte_counts, ended_by_another, failed_check, links, many, party, refused_for, run, run_over,
+    run_waiting,
 };
 
 use crate::{Abort, Debt, Pending, Verified, settle};

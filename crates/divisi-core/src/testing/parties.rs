@@ -2,7 +2,7 @@
 
 pub use crate::local::run_over;
 
-use crate::{Abort, Check, PartyId, PublicParameters, Session};
+use crate::{Abort, Check, Misuse, PartyId, PublicParameters, Session};
 use divisi_net::{Fault, memory};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -57,6 +57,18 @@ pub fn failed_check<R>(result: &Result<R, Abort>) -> Option<Check> {
     }
 }
 
+/// Demands that each of these calls was refused for this reason. The first one ends the session, so that a
+/// call that sends anything before it refuses fails for another one.
+///
+/// # Panics
+/// If one was not.
+pub fn refused_for(calls: impl IntoIterator<Item = (Misuse, Result<(), Abort>)>) {
+    for (call, (wanted, end)) in calls.into_iter().enumerate() {
+        let found = matches!(&end, Err(Abort::Misuse { what, .. }) if *what == wanted);
+        assert!(found, "call {call}: {end:?}, not {wanted:?}");
+    }
+}
+
 /// Whether the session ended because another party aborted, or because the link to it was lost.
 #[must_use]
 pub fn ended_by_another<R>(result: &Result<R, Abort>) -> bool {
@@ -67,7 +79,7 @@ pub fn ended_by_another<R>(result: &Result<R, Abort>) -> bool {
 /// threads than processors are useful.
 pub fn many<R: Send>(n: usize, threads: usize, job: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(n));
+    let results = Mutex::new((0..n).map(|_| None).collect::<Vec<Option<R>>>());
     in_threads(threads.min(n), &|| {
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
@@ -75,12 +87,12 @@ pub fn many<R: Send>(n: usize, threads: usize, job: impl Fn(usize) -> R + Sync) 
                 break;
             }
             let result = job(i);
-            results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
+            if let Some(place) = results.lock().unwrap_or_else(PoisonError::into_inner).get_mut(i) {
+                *place = Some(result);
+            }
         }
     });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(i, _)| *i);
-    results.into_iter().map(|(_, result)| result).collect()
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
 }
 
 /// Run `work` in so many threads. No type of [`many`] is in it, so that it is compiled once.

@@ -6,6 +6,9 @@
 //! alike in both worlds:
 //!
 //! - each bit of each message, and whether a message comes and how long it is;
+//! - each bit of what a message, and those of the same place that corrupt parties send, add up to: an opening
+//!   tells its value by the sum of all shares, though the share of a corrupt party that a dealer gave it, or
+//!   that it drew with others, is another one each time;
 //! - the XOR of two bits of one step: neighbours, places of powers of two apart, the same place of two
 //!   messages, and pairs by chance; the same over all messages of the view.
 //!
@@ -25,6 +28,7 @@ use crate::local::first;
 use crate::testing::{Harness, many, salt, sent};
 use crate::{Abort, PartyId, Prg, PublicParameters, Session};
 use divisi_net::{Machine, World};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
@@ -120,18 +124,47 @@ impl WorldShape {
         let ends = first(ends)?;
         let ends = PartyId::all(self.parties).zip(ends).filter(|(party, _)| corrupt.contains(party));
         let ends = ends.map(|(_, end)| end).collect();
-        let (mut view, mut counts) = (View::new(), BTreeMap::<_, usize>::new());
+        let (mut view, mut given, mut counts) = (View::new(), View::new(), BTreeMap::<_, usize>::new());
         for ((from, to), frames) in sent(&recordings) {
-            if corrupt.contains(&from) || !corrupt.contains(&to) {
-                continue;
-            }
+            let seen = match (corrupt.contains(&from), corrupt.contains(&to)) {
+                (false, true) => &mut view,
+                (true, false) => &mut given,
+                _ => continue,
+            };
             for frame in frames {
                 let nth = counts.entry((frame.step, from, to, frame.strand)).or_default();
-                view.insert((frame.step, from, to, frame.strand, *nth), frame.body);
+                seen.insert((frame.step, from, to, frame.strand, *nth), frame.body);
                 *nth += 1;
             }
         }
+        let sums = sums(&view, &given, corrupt);
+        view.extend(sums);
         Ok((view, ends))
+    }
+}
+
+/// For each message that a corrupt party receives, its sum with what other honest parties send to it, and
+/// with what corrupt parties give to its first sender, in the same place and of the same length. Its own
+/// place says that the party sent it to itself.
+fn sums(view: &View, given: &View, corrupt: &BTreeSet<PartyId>) -> View {
+    let mut sums = View::new();
+    for (&(step, from, to, strand, nth), body) in view {
+        match sums.entry((step, to, to, strand, nth)) {
+            Entry::Occupied(mut sum) => add(sum.get_mut(), body),
+            Entry::Vacant(place) => {
+                let sum = place.insert(body.clone());
+                let shares = corrupt.iter().filter_map(|party| given.get(&(step, *party, from, strand, nth)));
+                shares.for_each(|share| add(sum, share));
+            }
+        }
+    }
+    sums
+}
+
+/// Add a message to one of the same length.
+fn add(sum: &mut [u8], body: &[u8]) {
+    if sum.len() == body.len() {
+        sum.iter_mut().zip(body).for_each(|(sum, byte)| *sum ^= byte);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Leaks that are planted in a toy protocol: each is found by name, and without one nothing is.
 
 use super::bits::Fisher;
-use super::{WorldNet, WorldShape};
+use super::{WorldNet, WorldRun, WorldShape};
 use crate::testing::party;
-use crate::{Abort, Session, Step, purposes, step};
+use crate::{Abort, Prg, Session, Step, purposes, step};
 
 const GIVE: Step = step!("give");
 const MORE: Step = step!("more");
@@ -109,6 +109,40 @@ fn one_corrupt_party_of_three_knows_its_own_keys_alone() {
     let play = |session, world| toy(session, world, shared_with_third);
     assert_eq!(net_of(&[2], play), [] as [String; 0]);
     assert_ne!(net_of(&[3], play), [] as [String; 0]);
+}
+
+/// The first two parties have shares of the secret, the corrupt one another share in each run, and open them
+/// to each other, under a mask of the first one or without one.
+fn opened(session: &mut Session, run: WorldRun, is_masked: bool) -> Result<(), Abort> {
+    let mut dealt = [[0; LANES]; 2];
+    let mut dealer = Prg::new(&u128::from(run.seed).to_le_bytes());
+    dealt.iter_mut().for_each(|share| dealer.fill(share));
+    let [share, mask] = dealt;
+    let peer = if session.me() == party(1) { party(2) } else { party(1) };
+    let mut own = share;
+    if session.me() == party(1) {
+        let hidden = secret(run.world).into_iter().zip(if is_masked { mask } else { [0; LANES] });
+        own.iter_mut().zip(hidden).for_each(|(own, (secret, mask))| *own ^= secret ^ mask);
+    }
+    if session.me() != party(3) {
+        session.send(GIVE, peer, &own, 0)?;
+        session.recv(GIVE, peer, &mut [0; LANES])?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_sum_of_shares_is_looked_at() {
+    let net = |is_masked| {
+        let play = move |mut session: Session, run| {
+            opened(&mut session, run, is_masked)?;
+            Ok(Vec::new())
+        };
+        let shape = WorldShape::new("toy", 3, &[2], play);
+        WorldNet { folder: env!("CARGO_MANIFEST_DIR"), shapes: vec![shape] }.judge()
+    };
+    assert_eq!(net(true), [] as [String; 0]);
+    assert_ne!(net(false), [] as [String; 0]);
 }
 
 /// What a party puts out must not depend on the secret: else a shape says nothing.
