@@ -163,7 +163,7 @@ impl Keys {
         if x.iter().any(|x| x.level() != p.top() || x.factor() != 1) {
             return Err(session.misuse(ADD, Misuse::LevelUnfit));
         }
-        if x.iter().any(|x| x.noise() > p.noise_at(p.top()) + 1e-6) {
+        if x.iter().any(|x| !p.plans(p.top(), x.noise())) {
             return Err(session.misuse(ADD, Misuse::NoiseTooHigh));
         }
         let all = factors.iter().flatten();

@@ -74,9 +74,9 @@ impl Ciphertext {
     }
 
     /// Adds up one ciphertext by each party, all of this level and factor, along a tree; the party at its top
-    /// gets the sum, the others `None`. Each ciphertext has at most the noise of this one, so the sum has at
-    /// most n times as much; sums of plaintexts wrap around as the parameters plan. Cost: two polynomials
-    /// from each other party; floor(log2 n) rounds.
+    /// gets the sum, the others `None`. Each ciphertext has at most the noise of this one. Sums of fresh
+    /// encryptions have independent errors; of others the sum has n times as much noise. Cost: two
+    /// polynomials from each other party; floor(log2 n) rounds.
     ///
     /// # Errors
     /// It fails as [`wire::receive`] does.
@@ -87,8 +87,10 @@ impl Ciphertext {
         step: Step,
         top: PartyId,
     ) -> Result<Option<Ciphertext>, Abort> {
-        let (level, factor) = (self.level, self.factor);
-        let summed = self.noise + (session.parties() as f64).log2();
+        let (level, factor, bounds) = (self.level, self.factor, ring.parameters().bounds());
+        let is_fresh = (self.noise - bounds.fresh()).abs() < 1e-9;
+        let summed =
+            if is_fresh { bounds.gathered() } else { self.noise + (session.parties() as f64).log2() };
         let noise = summed.max(ring.parameters().noise_at(level));
         let sum = tree::up_to(session, ring, step, top, [self.c0, self.c1])?;
         Ok(sum.map(|[c0, c1]| Ciphertext::new(level, factor, noise, c0, c1)))

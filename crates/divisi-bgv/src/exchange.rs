@@ -26,7 +26,7 @@ const EXCHANGE: Step = step!("exchange");
 
 impl Keys {
     /// \[x\] times 1 - 2 r for our bit r, hidden by a fresh encryption of zero. Its bound on noise is that of
-    /// the parameters, which plan one such step of each party.
+    /// the parameters, which plan one such step of each party: no ciphertext may pass a party twice.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the keys are for another operation or session, or the ciphertext is not at the

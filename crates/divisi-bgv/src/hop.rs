@@ -30,8 +30,9 @@ impl Keys {
     /// of uniform bits, as the bound on the noise assumes (H4 of docs/bgv.md). The result is one level below.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] at the lowest level, if there are not N signs, and if the parameters have no flood
-    /// for this level; [`Abort::CheckFailed`] if the session has used up its partial decryptions.
+    /// [`Abort::Misuse`] at the lowest level, if there are not N signs, and, in the paper's form, if the
+    /// parameters have no flood for this level or the ciphertext has more noise than that flood hides;
+    /// [`Abort::CheckFailed`] if the session has used up its partial decryptions.
     pub fn hop(
         &self,
         session: &Session,
@@ -66,6 +67,9 @@ impl Keys {
         signs: &[u64],
     ) -> Result<Ciphertext, Abort> {
         let (ring, level) = (self.ring(), x.level());
+        if !ring.parameters().plans(level, x.noise) {
+            return Err(session.misuse(HOP, Misuse::NoiseTooHigh));
+        }
         self.spend(session, HOP)?; // [G12]
         let Some(widths) = ring.parameters().hop_floods(level) else {
             return Err(session.misuse(HOP, Misuse::NotMade));

@@ -15,12 +15,12 @@ use crate::ring::{Poly, Ring};
 use divisi_core::{Abort, Misuse, Session, Step};
 
 impl Ciphertext {
-    /// Adds another ciphertext to this one. The sum has the noise of both. At a level above the bottom this
-    /// is for ciphertexts whose noise a switch reduces.
+    /// Adds another ciphertext to this one. The sum has the noise of both. Above the bottom nothing is
+    /// decrypted, so its noise is not limited here: what floods must hide is refused by the step that floods.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if levels or factors differ; at the bottom also if the sum has more noise than
-    /// floods hide, as the sum of two ciphertexts has with parameters for anything but linear combinations.
+    /// floods hide, or the parameters are not for linear combinations.
     pub fn add(
         &mut self,
         ring: &Ring,
@@ -118,9 +118,12 @@ impl Ciphertext {
         Ok(())
     }
 
-    /// Demands, at the bottom, that floods hide this noise.
+    /// Demands, at the bottom, that floods hide this noise, and that it grows under parameters for linear
+    /// combinations alone: others may plan for noise that comes later.
     fn admit_noise(&self, ring: &Ring, session: &Session, step: Step, noise: f64) -> Result<(), Abort> {
-        if self.level == 0 && !ring.parameters().hides(noise) {
+        let p = ring.parameters();
+        let fits = p.hides(noise) && (noise <= self.noise || p.operation().weight().is_some());
+        if self.level == 0 && !fits {
             return Err(session.misuse(step, Misuse::NoiseTooHigh));
         }
         Ok(())

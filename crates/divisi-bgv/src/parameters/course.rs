@@ -99,12 +99,8 @@ impl Course {
             // an encryption of zero by each party; signs leave the size of noise as it is
             (Operation::VectorTables, _) => plus(self.noise.shared(), self.noise.fresh_by_all()),
             (Operation::PrivateTables, Form::LeanRing) => self.noise.shared(),
-            // each party adds one encryption under the public key; their plaintexts' sum wraps around as a
-            // sum of shares does
-            (Operation::PrivateTables, Form::Paper) => {
-                let wraps = self.noise.root() + (self.noise.parties() / 2.0).log2();
-                plus(self.noise.fresh_by_all(), wraps)
-            }
+            // each party adds one encryption under the public key
+            (Operation::PrivateTables, Form::Paper) => self.noise.gathered(),
             _ => self.noise.fresh(),
         };
         first.max(self.refreshed())

@@ -68,6 +68,10 @@ pub(super) fn in_runs(
     if operation.weight().is_some_and(|weight| !(1..=MOST_WEIGHT).contains(&weight)) {
         return Err(ParameterError::Weight);
     }
+    let lean = matches!(operation, Operation::BlockProducts | Operation::VectorTables);
+    if lean && form == Form::Paper {
+        return Err(ParameterError::Form);
+    }
     if !(plain - 1).is_multiple_of(2 * n as u64) {
         return Err(ParameterError::Transform { n });
     }

@@ -220,8 +220,14 @@ impl Parameters {
     /// Whether the flood of decryptions hides noise of this size \[G2\].
     #[must_use]
     pub fn hides(&self, noise: f64) -> bool {
+        self.plans(0, noise)
+    }
+
+    /// Whether noise of this size is planned at this level: bounds, and the floods of the paper's form, rest
+    /// on it.
+    pub(crate) fn plans(&self, level: usize, noise: f64) -> bool {
         // the tolerance is for logarithms that were added in another order
-        noise <= self.noise_at(0) + 1e-6
+        noise <= self.noise_at(level) + 1e-6
     }
 
     /// How many vectors of [`Operation::BlockProducts`] a ciphertext has.

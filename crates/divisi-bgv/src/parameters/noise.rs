@@ -124,6 +124,13 @@ impl Noise {
         self.fresh() + self.parties.log2() / 2.0
     }
 
+    /// The noise of the sum of one encryption under the public key by each party, of its share: their errors
+    /// are independent, and the sum of their plaintexts wraps around modulo p as that of shares does.
+    #[must_use]
+    pub fn gathered(&self) -> f64 {
+        plus(self.fresh_by_all(), self.root + (self.parties / 2.0).log2())
+    }
+
     /// The noise of the sum of one encryption by each party under its key share; the sum of their plaintexts
     /// wraps around modulo p.
     #[must_use]

@@ -57,6 +57,8 @@ pub enum ParameterError {
     Plain,
     /// The weight of linear combinations is not 1 to 2^16.
     Weight,
+    /// The operation has no floods before the decryption, as the paper's form has.
+    Form,
     /// The modulus is too large for every ring of the security table.
     TooLarge,
 }
@@ -123,6 +125,12 @@ impl fmt::Display for ParameterError {
             }
             ParameterError::Weight => {
                 write!(f, "a linear combination weighs from 1 to {MOST_WEIGHT}: declare such a weight")
+            }
+            ParameterError::Form => {
+                write!(
+                    f,
+                    "the paper's form has floods that this operation has not: take lean-tree or lean-ring"
+                )
             }
             ParameterError::TooLarge => {
                 write!(

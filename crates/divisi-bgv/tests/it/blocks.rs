@@ -4,6 +4,7 @@ use crate::tools::*;
 use divisi_bgv::checks;
 use divisi_bgv::parameters::{BLOCK, FACTORS, Form, MOST_WEIGHT, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler};
+use divisi_core::testing::refused_for;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Misuse, Session};
 use divisi_field::zp::P16;
@@ -139,6 +140,7 @@ fn products_that_do_not_fit_are_refused_by_all() {
         refused_for([
             (Misuse::OtherSession, times(session, theirs, sampler, &both[..1], &[one(&[1])])),
             (Misuse::CountsDiffer, times(session, keys, sampler, &both[..1], &[])),
+            (Misuse::CountsDiffer, times(session, keys, sampler, &both[..1], &vec![one(&[1]); 257])),
             (Misuse::CountsDiffer, times(session, keys, sampler, &[], &[one(&[1])])),
         ]);
         let (fits, more) = (one(&[1]), vec![WipedVec::from(&[1][..]), WipedVec::from(&[][..])]);
@@ -205,9 +207,11 @@ fn exchanges_that_do_not_fit_are_refused_by_all() {
         // more noise than these parameters plan, and no more than others do
         let mut noisy = x.clone();
         noisy.scale(&linear, session, PASS, 2).unwrap();
-        let times = keys.times_shares(session, sampler, party(0), std::slice::from_ref(&x), &[]).map(drop);
+        // not the first time alone
+        let x_alone = std::slice::from_ref(&x);
+        let mut times = || keys.times_shares(session, sampler, party(0), x_alone, &[]).map(drop);
+        refused_for([(Misuse::KeyUnfit, times()), (Misuse::KeyUnfit, times())]);
         refused_for([
-            (Misuse::KeyUnfit, times),
             (Misuse::OtherSession, exchange(session, theirs, sampler, &x).map(drop)),
             (Misuse::LevelUnfit, exchange(session, keys, sampler, &above).map(drop)),
             (Misuse::NoiseTooHigh, exchange(session, keys, sampler, &noisy).map(drop)),

@@ -3,8 +3,9 @@
 use crate::tools::*;
 use divisi_bgv::parameters::{Form, MOST_WEIGHT, Operation, ParameterError, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler};
+use divisi_core::testing::refused_for;
 use divisi_core::{Abort, Misuse, Session};
-use divisi_field::zp::P32;
+use divisi_field::zp::{P16, P32};
 use std::sync::Arc;
 
 const WEIGHT: Operation = Operation::Linear { weight: 1024 };
@@ -150,16 +151,56 @@ fn what_weighs_too_much_is_refused() {
                 (Misuse::LevelUnfit, x.clone().subtract(&ring, session, PASS, &other)),
             ]);
         }
+        // above the bottom no flood has to hide the noise, but a multiple is below every prime there, too
+        let mut above = other(1, x.factor());
+        assert!(is_too_heavy(&above.scale(&ring, session, PASS, i64::from(MOST_WEIGHT) + 1)));
+        above.scale(&ring, session, PASS, -i64::from(MOST_WEIGHT))?;
         Ok(())
     });
-    // conversions allow no sum
-    let ring = small(Operation::Conversions, Form::LeanTree, 2);
-    all(&ring, |session, keys, sampler| {
-        let Some(x) = given(&ring, session, keys, sampler, 3)? else { return Ok(()) };
-        assert!(is_too_heavy(&x.clone().add(&ring, session, PASS, &x)));
-        assert!(x.clone().scale(&ring, session, PASS, -1).is_ok());
-        Ok(())
-    });
+    // others allow no sum, whatever they plan for: conversions nothing, tables of vectors more than a sum has
+    for operation in [Operation::Conversions, Operation::VectorTables] {
+        let ring = small(operation, Form::LeanTree, 2);
+        all(&ring, |session, keys, sampler| {
+            let Some(x) = given(&ring, session, keys, sampler, 3)? else { return Ok(()) };
+            assert!(is_too_heavy(&x.clone().add(&ring, session, PASS, &x)));
+            assert!(is_too_heavy(&x.clone().scale(&ring, session, PASS, 2)));
+            assert!(x.clone().scale(&ring, session, PASS, -1).is_ok());
+            Ok(())
+        });
+    }
+}
+
+/// In the paper's form a hop's flood hides the noise that is planned for its level. More is refused by the
+/// hop, because nothing after it would notice: the flood is far larger. In the other forms nothing of a hop
+/// rests on it.
+#[test]
+fn a_flooded_hop_refuses_noise_that_its_flood_does_not_hide() {
+    for form in [Form::LeanRing, Form::Paper] {
+        let ring = small(Operation::PrivateTables, form, 2);
+        let (top, signs) = (ring.parameters().top(), vec![1; ring.dimension()]);
+        // what is given to each hop, with more noise than that
+        let accepted = |session: &mut Session, keys: &Keys, sampler: &mut Sampler| {
+            let (mut x, mut noisy) = (keys.encrypt(sampler, top, None), Vec::new());
+            for _ in 0..top {
+                let mut more = x.clone();
+                more.scale(&ring, session, PASS, i64::from(MOST_WEIGHT))?;
+                noisy.push(more);
+                x = keys.hop(session, sampler, x, &signs)?;
+            }
+            Ok(noisy)
+        };
+        if form == Form::Paper {
+            refused_after(&ring, accepted, |session, keys, sampler, noisy| {
+                let hops = noisy.into_iter().map(|x| keys.hop(session, sampler, x, &signs).map(drop));
+                hops.for_each(|hop| refused_for([(Misuse::NoiseTooHigh, hop)]));
+            });
+        } else {
+            all(&ring, |session, keys, sampler| {
+                let noisy = accepted(session, keys, sampler)?;
+                noisy.into_iter().try_for_each(|x| keys.hop(session, sampler, x, &signs).map(drop))
+            });
+        }
+    }
 }
 
 /// Ten bits for 1,024 summands: the next ring from six parties on.
@@ -177,6 +218,11 @@ fn sizes_of_weights() {
     for weight in [0, MOST_WEIGHT + 1] {
         let refused = Parameters::derive(Operation::Linear { weight }, Form::LeanTree, 3, P32);
         assert_eq!(refused, Err(ParameterError::Weight));
+    }
+    // whose way to the decryption has no floods
+    for operation in [Operation::BlockProducts, Operation::VectorTables] {
+        let refused = Parameters::derive(operation, Form::Paper, 3, P16);
+        assert_eq!(refused, Err(ParameterError::Form));
     }
     let widest = of(MOST_WEIGHT, 255);
     assert!(widest.fits() && widest.floods());

@@ -45,16 +45,8 @@ fn given(
     if p.form() != Form::Paper {
         return keys.a2e(session, sampler, party(holder), &share);
     }
-    let mut x = keys.encrypt(sampler, p.top(), Some(&encode::coefficients(ring, &share)));
-    if me != holder {
-        wire::send(session, ring, PASS, party(holder), &x.components())?;
-        return Ok(None);
-    }
-    for peer in session.peers() {
-        let theirs = Ciphertext::receive(session, ring, PASS, peer, p.top(), 1)?;
-        x.add(ring, session, PASS, &theirs)?;
-    }
-    Ok(Some(x))
+    let x = keys.encrypt(sampler, p.top(), Some(&encode::coefficients(ring, &share)));
+    x.add_up(session, ring, PASS, party(holder))
 }
 
 /// A ring of parties: noise where a ciphertext arrives, after the hop, and after its switch. Signs are

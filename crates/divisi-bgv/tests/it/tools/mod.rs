@@ -4,7 +4,7 @@
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Misuse, PartyId, PublicParameters as Agreed, Session, Step, step};
+use divisi_core::{Abort, PartyId, PublicParameters as Agreed, Session, Step, step};
 use divisi_field::zp::P32;
 use std::sync::{Arc, Barrier};
 
@@ -63,7 +63,7 @@ pub fn refused<R>(ends: Vec<Result<R, Abort>>) {
 }
 
 /// Two parties that do something twice, wait for each other, and then refuse calls by themselves
-/// ([`refused_for`]).
+/// ([`divisi_core::testing::refused_for`]).
 pub fn refused_after<T>(
     ring: &Arc<Ring>,
     accepted: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<T, Abort> + Sync,
@@ -77,15 +77,6 @@ pub fn refused_after<T>(
         refused(session, keys, sampler, made?);
         Ok(())
     });
-}
-
-/// Demands that each of these calls was refused for this reason. The first one ends the session, so that a
-/// call that sends anything before it refuses fails for another one.
-pub fn refused_for(calls: impl IntoIterator<Item = (Misuse, Result<(), Abort>)>) {
-    for (call, (wanted, end)) in calls.into_iter().enumerate() {
-        let found = matches!(&end, Err(Abort::Misuse { what, .. }) if *what == wanted);
-        assert!(found, "call {call}: {end:?}, not {wanted:?}");
-    }
 }
 
 /// Zero as the ciphertext (0, 0).
