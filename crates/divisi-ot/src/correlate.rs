@@ -96,7 +96,7 @@ struct Direction<'h> {
     blocks: usize,
     /// The number of the next row.
     unit: u64,
-    /// The inputs of the hash, for at most [`BATCH`] rows.
+    /// The inputs of the hash, for at most [`BATCH`] rows; none where each row has one block.
     inputs: WipedVec<u128>,
 }
 
@@ -111,7 +111,8 @@ impl<'h> Direction<'h> {
     ) -> Direction<'h> {
         let place = CallSeries::new(S::STEP + class, holder, maker);
         let calls = hash.calls(session, place, 1 << class);
-        Direction { calls, blocks, unit: first, inputs: WipedVec::zeros(BATCH) }
+        let inputs = WipedVec::zeros(if blocks == 1 { 0 } else { BATCH });
+        Direction { calls, blocks, unit: first, inputs }
     }
 
     /// The hashes of the next rows, at most [`BATCH`], after `offset` was added to each.

@@ -199,23 +199,18 @@ impl Sums {
             }
         }
         for y in 0..before {
-            self.none();
+            place(&mut self.waiting, &mut self.current, y).0.fill(0);
             self.fold(y, column, bits);
         }
         leaves.each(|y, leaf| {
-            self.stream(&leaf);
+            self.stream(before + y, &leaf);
             self.fold(before + y, column, bits);
         });
     }
 
-    /// Sets `current` to zeros.
-    fn none(&mut self) {
-        self.current.0.fill(0);
-    }
-
-    /// Sets `current` to this leaf's stream: AES in counter mode.
-    fn stream(&mut self, leaf: &Leaf<'_>) {
-        let out = &mut self.current.0[..2 * self.tiles];
+    /// Makes this leaf's stream, which has number `y`: AES in counter mode.
+    fn stream(&mut self, y: usize, leaf: &Leaf<'_>) {
+        let out = &mut place(&mut self.waiting, &mut self.current, y).0[..2 * self.tiles];
         match leaf {
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             Leaf::Vector(counter) => counter.words(self.from, out),
@@ -234,9 +229,12 @@ impl Sums {
         }
     }
 
-    /// Adds `current`, which is stream number `y` of the 2^bits of a tree, to the sums of the columns from
-    /// `column` on: to that of each bit that is set in `y`. What is added later waits in `waiting`.
+    /// Adds stream number `y` of the 2^bits of a tree, which is in its [`place`], to the sums of the columns
+    /// from `column` on: to that of each bit that is set in `y`. What is added later waits in `waiting`.
     fn fold(&mut self, y: usize, column: usize, bits: usize) {
+        if y.is_multiple_of(2) {
+            return;
+        }
         let Sums { tiles, current, waiting, weighted, .. } = self;
         let weighted = &mut weighted[column..column + bits];
         let words = 2 * *tiles;
@@ -286,10 +284,20 @@ impl Sums {
         debug_assert!(each >= columns.len(), "room for all columns");
         // a cache line has four words of a column
         for (t, tiles) in out.chunks_mut((4 * each).max(1)).enumerate() {
-            for (column, sum) in columns.iter().enumerate() {
-                let words = sum.blocks()[4 * t..].iter();
-                let places = tiles[column..].iter_mut().step_by(each.max(1));
-                places.zip(words).for_each(|(place, words)| *place = word(*words));
+            if tiles.len() == 4 * each {
+                let (first, second) = tiles.split_at_mut(2 * each);
+                let ((a, b), (c, d)) = (first.split_at_mut(each), second.split_at_mut(each));
+                let places = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
+                for (sum, ((a, b), (c, d))) in columns.iter().zip(places) {
+                    let words = &sum.blocks().as_chunks::<4>().0[t];
+                    [*a, *b, *c, *d] = words.map(word);
+                }
+            } else {
+                for (column, sum) in columns.iter().enumerate() {
+                    let words = sum.blocks()[4 * t..].iter();
+                    let places = tiles[column..].iter_mut().step_by(each.max(1));
+                    places.zip(words).for_each(|(place, words)| *place = word(*words));
+                }
             }
         }
     }
@@ -311,6 +319,11 @@ impl Stream {
     fn blocks(&self) -> &[[u64; 2]] {
         self.0.as_chunks().0
     }
+}
+
+/// Where stream number `y` of a tree is made: one with an even number waits for the next one at once.
+fn place<'s>(waiting: &'s mut [Stream], current: &'s mut Stream, y: usize) -> &'s mut Stream {
+    if y.is_multiple_of(2) { &mut waiting[0] } else { current }
 }
 
 #[inline]
