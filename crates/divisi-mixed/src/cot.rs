@@ -22,7 +22,7 @@ use crate::num::Num;
 use crate::open;
 use crate::planes;
 use crate::random::RandomBits;
-use divisi_core::wipe::WipedVec;
+use divisi_core::wipe::{self, WipedVec};
 use divisi_core::{Abort, Lanes, Misuse, PartyId, Session, Step, step, taint};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
@@ -135,11 +135,12 @@ pub(crate) fn batches(
     loop {
         while begun < count && under_way.len() < batches.at_once {
             let now = TILE * batches.next((count - begun).div_ceil(TILE));
-            under_way.push_back(Batch::begin(session, setup, Bits::Random(now))?);
+            under_way.push_back(wipe::stack(|| Batch::begin(session, setup, Bits::Random(now)))?);
             begun += now;
         }
         let Some(mut batch) = under_way.pop_front() else { break };
-        batch.turn(session, setup, plain)?;
+        // once for the calls of all circles
+        wipe::stack(|| batch.turn(session, setup, plain))?;
         if batch.is_complete(session) {
             made.append(batch.bits(session, plain));
         } else {

@@ -72,8 +72,10 @@ impl EncryptedNum {
     /// [`Abort::Misuse`] if the product weighs more than the keys allow.
     pub fn scale(&mut self, session: &Session, keys: &Keys, multiple: i64) -> Result<(), Abort> {
         self.origin.admit(session, COMBINE)?;
-        let weight = self.weight.saturating_mul(multiple.unsigned_abs());
-        self.admit_weight(session, keys, weight)?;
+        let size = multiple.unsigned_abs();
+        let weight = self.weight.saturating_mul(size);
+        // a multiple of what weighs nothing must fit, too, or the holder alone would refuse it
+        self.admit_weight(session, keys, weight.max(size))?;
         let ring = keys.ring();
         self.parts.iter_mut().try_for_each(|x| x.scale(ring, session, COMBINE, multiple))?;
         self.weight = weight;

@@ -42,34 +42,37 @@ pub const MOST: usize = 8;
 /// ```
 pub struct Signs {
     width: usize,
-    count: usize,
     /// For each lookup the bits <k,r>, for k from 1 on.
     bits: RandomBits,
 }
 
 impl Signs {
-    pub(crate) fn new(width: usize, count: usize, bits: RandomBits) -> Signs {
-        Signs { width, count, bits }
+    pub(crate) fn new(width: usize, bits: RandomBits) -> Signs {
+        Signs { width, bits }
+    }
+
+    /// How many bits <k,r> a lookup has.
+    fn each(&self) -> usize {
+        (1 << self.width) - 1
     }
 
     /// The number of lookups for which the signs suffice.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.count
+        self.bits.len() / self.each()
     }
 
     /// Whether the signs suffice for no lookup.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.len() == 0
     }
 
     /// Removes the signs for `count` lookups and returns them; `None` if there are fewer.
     #[must_use]
     pub fn take(&mut self, count: usize) -> Option<Signs> {
-        let bits = self.bits.take(count.checked_mul((1 << self.width) - 1)?)?;
-        self.count = self.count.saturating_sub(count);
-        Some(Signs { width: self.width, count, bits })
+        let bits = self.bits.take(count.checked_mul(self.each())?)?;
+        Some(Signs { width: self.width, bits })
     }
 
     /// The number of bits of an index.
@@ -79,9 +82,9 @@ impl Signs {
 
     /// The indices under these masks; and the shares of <k,r> modulo p.
     pub(crate) fn mask(self, session: &Session, x: &[GmwBit]) -> Result<(Dense, WipedVec<u64>), Abort> {
-        let Signs { width, count, bits } = self;
+        let (each, count) = (self.each(), self.len());
+        let Signs { width, bits } = self;
         bits.admit(session, INDEX)?;
-        let each = (1 << width) - 1;
         let (modulo_2, numbers) = bits.open();
         // bit j of r is <2^j, r>
         let r = |lane: usize, j: usize| modulo_2.get(lane * each + (1 << j) - 1).copied().unwrap_or(0);

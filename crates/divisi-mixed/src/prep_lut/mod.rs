@@ -70,7 +70,7 @@ impl Mixed {
             // 3. and 4. shares modulo p of the same bits
             all.append(self.dabit_of(bits)?.first(here * each));
         }
-        Ok(Signs::new(width, count, all))
+        Ok(Signs::new(width, all))
     }
 
     /// [`Mixed::prep_lut`], with costs counted as preprocessing.

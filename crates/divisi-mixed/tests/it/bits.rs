@@ -1,11 +1,11 @@
 //! Random bits in both worlds: right in every form, as many bytes and rounds as computed, checks counted.
 
 use crate::common;
-use crate::common::{agreed, honest, in_runs, ones, parties, refused, ring, with_keys};
+use crate::common::{agreed, honest, in_runs, ones, parties, refused, refused_for, ring, with_keys};
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::Counts;
 use divisi_core::testing::run_waiting;
+use divisi_core::{Counts, Misuse};
 use divisi_field::zp::{P16, P32};
 use divisi_mixed::checks;
 use divisi_mixed::dabit::dabit;
@@ -206,7 +206,11 @@ fn secure_rings_are_right() {
 #[test]
 fn keys_of_another_operation_are_refused() {
     let ring = common::small(Operation::Triples, Form::LeanTree, 2);
-    refused(with_keys(&ring, |session, keys, sampler| dabit(session, keys, sampler).map(drop)));
+    refused(with_keys(&ring, |session, keys, sampler| {
+        let mut call = || (Misuse::KeyUnfit, dabit(session, keys, sampler).map(drop));
+        refused_for([call(), call()]);
+        dabit(session, keys, sampler).map(drop)
+    }));
 }
 
 /// All of a party's own bits are fresh, because the others together know everything else.

@@ -105,13 +105,15 @@ type Heavy = fn(&Session, &Keys, &mut EncryptedNum, &mut EncryptedNum) -> Result
 /// it.
 #[test]
 fn what_weighs_too_much_is_refused_by_all() {
-    let calls: [Heavy; 7] = [
+    let calls: [Heavy; 8] = [
         |session, keys, x, sum| sum.add(session, keys, x),
         |session, keys, x, sum| sum.subtract(session, keys, x),
         |session, keys, _, sum| sum.add_public(session, keys, &[1, 2]),
         |session, keys, _, sum| sum.scale(session, keys, -2),
         |session, keys, x, _| x.scale(session, keys, 1025),
         |session, keys, x, _| x.scale(session, keys, i64::MIN),
+        // what weighs nothing
+        |session, keys, x, _| x.scale(session, keys, 0).and_then(|()| x.scale(session, keys, 1 << 17)),
         |session, keys, x, sum| x.scale(session, keys, 512).and_then(|()| x.add(session, keys, sum)),
     ];
     let ring = small(WEIGHT, Form::LeanTree, 2);

@@ -55,6 +55,7 @@ fn private_tables_by_hops() {
             session.phase("preprocessing");
             let own = Num::new(WipedVec::from(&*shares));
             let tables = prep_lut_polysize(session, keys, sampler, width, &[own])?;
+            assert!(tables.len() == count && !tables.is_empty());
             session.phase("online");
             let bit =
                 |j: usize| GmwBit::of((0..count).map(|i| share(n, me, i, (index(i) >> j & 1) as u64, 2)));

@@ -3,8 +3,9 @@
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_circuit::{Build, Gates, Program};
+pub use divisi_core::testing::refused_for;
 use divisi_core::testing::{party, run};
-use divisi_core::{Abort, Misuse, PublicParameters as Agreed, Session};
+use divisi_core::{Abort, PublicParameters as Agreed, Session};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num};
 use divisi_ot::SetupConfig;
@@ -107,15 +108,6 @@ pub fn refused_after<T>(
         refused(session, keys, sampler, made?);
         Ok(())
     }));
-}
-
-/// Demands that each of these calls was refused for this reason. The first one ends the session, so that a
-/// call that sends anything before it refuses fails for another one.
-pub fn refused_for(calls: impl IntoIterator<Item = (Misuse, Result<(), Abort>)>) {
-    for (call, (wanted, end)) in calls.into_iter().enumerate() {
-        let found = matches!(&end, Err(Abort::Misuse { what, .. }) if *what == wanted);
-        assert!(found, "call {call}: {end:?}, not {wanted:?}");
-    }
 }
 
 /// The share of party `me` of the i-th number: those of the others are hashes, the first has the rest.

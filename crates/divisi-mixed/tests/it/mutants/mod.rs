@@ -1,6 +1,7 @@
 //! A mutant for each check of this crate: with the check in place a named attack is stopped, without it the
 //! same attack succeeds. The attacker follows the protocol, and only looks at what it sees.
 
+mod constant;
 mod fresh;
 mod tables;
 
