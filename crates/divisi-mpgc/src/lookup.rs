@@ -18,9 +18,10 @@
 //! made for each coefficient ([`divisi_mixed::prep_lut`], Figures 7 and 8), for as many keys as fit the
 //! ciphertexts that are made at one time.
 //!
-//! Adversary: semi-honest, all parties but one. Pads of transfers are within 2^-64 of uniform \[G14\], so all
-//! that a party sees of them is uniform; docs/bgv.md, 5 and 11, says it of ciphertexts. The index bits that
-//! are opened are masked, each mask being used once \[G7\].
+//! Adversary: semi-honest, all parties but one. Pads of transfers are within 2^-64 of uniform \[G14\], all of
+//! a session together within 2^-40 ([`MOST_TRANSFERS`]), so all that a party sees of them is uniform;
+//! docs/bgv.md, 5 and 11, says it of ciphertexts. The index bits that are opened are masked, each mask being
+//! used once \[G7\].
 
 use crate::parameters::{DIMENSION, LOOKED_UP, PLAIN};
 use divisi_bgv::parameters::{BLOCK, FACTORS, Form, Operation, Parameters as Lattice};
@@ -33,6 +34,11 @@ use divisi_mixed::{Gmw, GmwBit, Num, cot, vectors};
 use divisi_ot::correlate::Long;
 use divisi_ot::{Bits, Links, Pads, SemiHonest, Setup};
 use std::sync::Arc;
+
+/// The most lookups by transfers in a session, times the number of other parties. A lookup takes pads of
+/// 1,024 numbers from each, and a number of 64 bits modulo p = 2^16 + 1 has the distance chi^2 < 2^-112 from
+/// uniform. By Pinsker's inequality the distance of m numbers is at most sqrt(m / 2) 2^-56: 2^-40 for 2^33.
+pub const MOST_TRANSFERS: u64 = 1 << 23;
 
 const N: usize = DIMENSION;
 const LOOK_UP: Step = step!("look-up");
@@ -51,6 +57,12 @@ pub fn ands_at_once(by: Option<&Lattice>) -> usize {
         _ => at_once(by) * by.dimension() / (4 * N),
     };
     1 << by.map_or(LOOKED_UP, ciphertexts).clamp(1, LOOKED_UP).ilog2()
+}
+
+/// Whether a session of so many parties may have this number of lookups by transfers, four for each AND.
+#[must_use]
+pub fn transfers_fit(parties: usize, lookups: u64) -> bool {
+    lookups.saturating_mul(parties.saturating_sub(1) as u64) <= MOST_TRANSFERS
 }
 
 /// The operation on ciphertexts by which keys are looked up in this form.
@@ -85,7 +97,8 @@ impl LookupMethod {
 
 /// A way of looking up, with the keys that a session needs for it.
 pub(crate) enum Source {
-    Transfers,
+    /// How many lookups there were.
+    Transfers(u64),
     Products(Box<(Keys, Sampler)>),
     Hops(Box<(Keys, Sampler)>),
 }
@@ -95,7 +108,7 @@ impl Source {
     /// counted together \[G12\].
     pub(crate) fn new(gmw: &mut Gmw, way: &LookupMethod, beside: Option<&Keys>) -> Result<Source, Abort> {
         let session = gmw.session();
-        let LookupMethod::Ciphertexts(ring) = way else { return Ok(Source::Transfers) };
+        let LookupMethod::Ciphertexts(ring) = way else { return Ok(Source::Transfers(0)) };
         let source = match ring.parameters().operation() {
             Operation::BlockProducts => Source::Products,
             Operation::PrivateTables => Source::Hops,
@@ -114,7 +127,7 @@ impl Source {
     /// How many ANDs' keys a call of [`Source::lookup`] may look up.
     pub(crate) fn ands_at_once(&self) -> usize {
         match self {
-            Source::Transfers => ands_at_once(None),
+            Source::Transfers(_) => ands_at_once(None),
             Source::Products(own) | Source::Hops(own) => ands_at_once(Some(own.0.ring().parameters())),
         }
     }
@@ -130,7 +143,14 @@ impl Source {
         table: impl Fn(usize) -> [&'k [i8]; 2] + Sync,
     ) -> Result<Vec<WipedVec<u32>>, Abort> {
         match self {
-            Source::Transfers => by_transfers(gmw, e, count, table),
+            Source::Transfers(all) => {
+                let (session, more) = (gmw.session(), count as u64);
+                *all = all.saturating_add(more);
+                if !transfers_fit(session.parties(), *all) {
+                    return Err(session.misuse(LOOK_UP, Misuse::TooLarge));
+                }
+                by_transfers(gmw, e, count, table)
+            }
             Source::Products(own) => by_products(gmw, own, e, table),
             Source::Hops(own) => by_hops(gmw, own, e, count, table),
         }
@@ -297,6 +317,25 @@ fn by_hops<'k>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::{PublicParameters, local};
+    use divisi_ot::SetupConfig;
+
+    /// The pads of a session, all of them together, are within 2^-40 of uniform.
+    #[test]
+    fn a_session_has_so_many_transfers() {
+        assert!(transfers_fit(2, MOST_TRANSFERS) && !transfers_fit(2, MOST_TRANSFERS + 1));
+        let among_16 = MOST_TRANSFERS / 15;
+        assert!(transfers_fit(16, among_16) && !transfers_fit(16, among_16 + 1));
+        let numbers = MOST_TRANSFERS as f64 * N as f64;
+        assert!((numbers / 2.0).sqrt().log2() - 56.0 <= -40.0);
+        // a refusal at one party ends the session for the other one, too
+        let end = local::run(2, &PublicParameters::new("look-ups"), |session| {
+            let mut gmw = Gmw::deferred(session, SetupConfig::default());
+            let mut source = Source::Transfers(MOST_TRANSFERS - 1);
+            source.lookup(&mut gmw, &GmwBit::zero(2), 2, |_| [&[], &[]]).map(drop)
+        });
+        assert!(matches!(end, Err(Abort::Misuse { what: Misuse::TooLarge, .. })), "{end:?}");
+    }
 
     #[test]
     fn small_numbers_and_halves() {
