@@ -2,12 +2,12 @@
 
 use crate::form::BitForm;
 use crate::rings::ring;
-use divisi_bgv::parameters::Parameters;
+use divisi_bgv::parameters::{Form, Parameters};
 use divisi_core::PublicParameters;
 use divisi_field::zp::P16;
 use divisi_mpgc::LookupMethod;
 use divisi_mpgc::cost::cheaper;
-use divisi_mpgc::lookup::operation;
+use divisi_mpgc::lookup::{MOST_TRANSFERS, operation, transfers_fit};
 use divisi_mpgc::parameters::{MOST_GATES, fits};
 use divisi_ot::SetupConfig;
 
@@ -42,10 +42,18 @@ impl KeyLookups {
                 "a session garbles at most {MOST_GATES} gates: give fewer, or evaluate them by GMW"
             ));
         }
+        let by_transfers = transfers_fit(parties, 4 * ands as u64);
         let form = form.unwrap_or_else(|| {
-            let cheaper = cheaper(parties, [gates as u64, ands as u64], config);
-            cheaper.map_or(BitForm::Cot, |lattice| BitForm::Ciphertexts(lattice.form()))
+            let cheaper = cheaper(parties, [gates as u64, ands as u64], config).map(|lattice| lattice.form());
+            let form = cheaper.or((!by_transfers).then_some(Form::LeanTree));
+            form.map_or(BitForm::Cot, BitForm::Ciphertexts)
         });
+        if form == BitForm::Cot && !by_transfers {
+            let most = MOST_TRANSFERS / 4 / (parties as u64 - 1);
+            return Err(format!(
+                "by transfers a session garbles at most {most} ANDs among {parties} parties, not {ands}: give fewer, or --form lean-tree"
+            ));
+        }
         let method = match form.ciphertexts() {
             None => LookupMethod::Transfers,
             Some(form) => LookupMethod::Ciphertexts(ring(operation(form), form, parties, P16, insecure)?),
@@ -65,5 +73,24 @@ impl KeyLookups {
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("garbled", self.method.name().as_bytes());
         self.lattice().into_iter().fold(parameters, |all, lattice| lattice.describe(all))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many ANDs that pads of transfers would not be uniform are looked up by ciphertexts, or refused.
+    #[test]
+    fn transfers_are_for_so_many_gates() {
+        let of = |parties: usize, ands: usize, form: Option<BitForm>| {
+            KeyLookups::new(parties, SetupConfig::default(), [2 * ands, ands], form, true)
+        };
+        for (parties, most) in [(2, 1 << 21), (16, (1 << 21) / 15)] {
+            assert!(of(parties, most, Some(BitForm::Cot)).is_ok());
+            let error = of(parties, most + 1, Some(BitForm::Cot)).err().unwrap();
+            assert!(error.contains(&format!("at most {most} ANDs among {parties} parties")), "{error}");
+            assert!(of(parties, most + 1, None).unwrap().form != BitForm::Cot);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Where statements stand in a program's text, and what its values are called: for error messages.
 
-use crate::program::{Input, Script, Statement, Value};
+use crate::program::{Action, Input, Script, Statement, Value};
 
 impl Script {
     /// Notes that a line names a party.
@@ -12,6 +12,13 @@ impl Script {
     #[must_use]
     pub fn line_of_party(&self, party: u8) -> Option<usize> {
         self.lines.get(&party).copied()
+    }
+
+    /// The first line that garbles a circuit; `None` without one, or without a text.
+    #[must_use]
+    pub(crate) fn line_of_garbled(&self) -> Option<usize> {
+        let garbled = self.statements.iter().find(|of| matches!(of.op, Action::Garbled(_)))?;
+        self.sources.get(garbled.results.first()?)?.0
     }
 
     /// Notes that a line makes a value, and what it calls the value.
@@ -43,7 +50,7 @@ impl Script {
     /// Where a statement is, for error messages: its line, or its number if the program is no text.
     pub(crate) fn place_of(&self, statement: &Statement) -> String {
         let assumed = match statement.op {
-            crate::program::Action::Assume(number) => self.assumptions.get(number).and_then(|a| a.line),
+            Action::Assume(number) => self.assumptions.get(number).and_then(|a| a.line),
             _ => None,
         };
         let of = |id: &usize| self.sources.get(id).and_then(|(line, _)| *line);

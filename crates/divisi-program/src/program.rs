@@ -215,6 +215,8 @@ pub struct Script {
     pub(crate) statements: Vec<Statement>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs: Vec<Output>,
+    pub(crate) input_names: BTreeSet<String>,
+    pub(crate) output_names: BTreeSet<String>,
     /// The size so far: the entries of all values, with intermediate products and the entries of looked-up
     /// tables.
     pub(crate) size: usize,
@@ -353,7 +355,7 @@ impl Script {
         if receivers.contains(&0) {
             return Err("there is no party 0: parties are counted from 1".into());
         }
-        if self.outputs.iter().any(|output| output.name == name) {
+        if !self.output_names.insert(name.to_owned()) {
             return Err(format!("{name} is an output already: list all its receivers in one statement"));
         }
         let mut receivers = receivers.to_vec();

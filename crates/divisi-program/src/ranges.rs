@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 /// How many statements are followed back to an input without a range, for a message.
 const FAR: usize = 1 << 16;
 
+/// The most negations of a comparison, one after the other, that `select` looks through.
+const NEGATIONS: usize = 64;
+
 impl Script {
     /// What the numbers of the program can be.
     pub(crate) fn limits(&self) -> NumberLimits {
@@ -246,7 +249,9 @@ impl Script {
     fn knowing(&self, bit: &Value, mut holds: bool, value: &Value) -> Option<Interval> {
         let all = self.range(value);
         let mut maker = self.made_by(bit);
-        while let Some((Action::Not, [of])) = maker.map(|maker| (&maker.op, &maker.args[..])) {
+        // a program of many negations is read in linear time: what is behind more of them is not looked at
+        for _ in 0..NEGATIONS {
+            let Some((Action::Not, [of])) = maker.map(|maker| (&maker.op, &maker.args[..])) else { break };
             (maker, holds) = (self.made_by(self.value(*of)), !holds);
         }
         let Some((op, &[x, y])) = maker.map(|maker| (&maker.op, &maker.args[..])) else { return Some(all) };

@@ -47,9 +47,12 @@ pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, ProgramError> 
 /// The same with numbers of this size where the text says nothing about them.
 fn read_with(text: &str, circuits: Circuits<'_>, numbers: NumberSize) -> Result<Script, ProgramError> {
     let program = Script::of_numbers(numbers);
-    let mut reader = Reader { program, names: HashMap::new(), circuits, line: 0, is_at_head: true };
+    let mut reader =
+        Reader { program, names: HashMap::new(), circuits, found: HashMap::new(), line: 0, is_at_head: true };
     let mut begun = false;
     let mut last = 0;
+    // some editors begin a text with a byte order mark
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (number, line) in (1..).zip(text.lines()) {
         let at = |what: ProgramError| format!("line {number}: {what}");
         last = number;
@@ -83,6 +86,8 @@ struct Reader<'c> {
     program: Script,
     names: HashMap<String, Value>,
     circuits: Circuits<'c>,
+    /// Those that were found, by their names.
+    found: HashMap<String, Arc<Circuit>>,
     /// The number of the line that is being read.
     line: usize,
     /// Whether no statement has been read.
@@ -321,7 +326,7 @@ impl Reader<'_> {
                     [by] => integer(by),
                     _ => None,
                 };
-                let by = by.ok_or_else(|| format!("{op} takes a name and an integer"))?;
+                let by = by.ok_or_else(|| format!("{op} takes a name and an integer of at most 64 bits"))?;
                 if op == "shift" {
                     return one(self.program.shift(&x, by));
                 }
@@ -355,7 +360,7 @@ impl Reader<'_> {
                 let Some((circuit, args)) = words.split_first() else {
                     return Err(format!("{op} takes the name of a circuit, or of its file, and values"));
                 };
-                let circuit = (self.circuits)(circuit)?;
+                let circuit = self.circuit(circuit)?;
                 let args =
                     args.iter().map(|word| self.arg(word)).collect::<Result<Vec<Arg>, ProgramError>>()?;
                 if op == "circuit" {
@@ -368,6 +373,16 @@ impl Reader<'_> {
         }
     }
 
+    /// The circuit of a name, which is found once however many statements name it.
+    fn circuit(&mut self, name: &str) -> Result<Arc<Circuit>, ProgramError> {
+        if let Some(found) = self.found.get(name) {
+            return Ok(found.clone());
+        }
+        let found = (self.circuits)(name)?;
+        self.found.insert(name.to_owned(), found.clone());
+        Ok(found)
+    }
+
     fn constant(&mut self, words: &[&str]) -> Result<Value, ProgramError> {
         let form = || {
             ProgramError::from(
@@ -376,10 +391,11 @@ impl Reader<'_> {
         };
         if let ["bits", width, shape, numbers @ ..] = words {
             let ValueKind::Bits(width) = bits_of(width)? else { return Err(form()) };
+            let below = if width > 128 { " of one below 2^128" } else { "" };
             let word = |word: &&str| {
                 literal::bits(word, width).ok_or_else(|| {
                     format!(
-                        "{} is no number of {width} bits: give decimal digits, or 0x and hexadecimal ones",
+                        "{} is no number of {width} bits: give decimal digits{below}, or 0x and hexadecimal ones",
                         short(word)
                     )
                 })

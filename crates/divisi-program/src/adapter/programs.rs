@@ -46,10 +46,12 @@ impl<'j> Programs<'j> {
     /// if there are no lattice parameters for it.
     pub fn new(job: &'j ProgramJob, manner: Manner) -> Result<Self, Unsupported> {
         let about = job.program.about();
+        let at = |line: Option<usize>| {
+            line.map_or(String::new(), |line| format!("{}, line {line}: ", job.program.name()))
+        };
         if usize::from(about.parties) > manner.parties {
             let party = about.parties;
-            let line = job.program.program().line_of_party(party);
-            let line = line.map_or(String::new(), |line| format!("{}, line {line}: ", job.program.name()));
+            let line = at(job.program.program().line_of_party(party));
             return Err(Unsupported::new(format!(
                 "{line}the program names party {party}, but there are only {}: give --parties {party}",
                 manner.parties
@@ -70,8 +72,9 @@ impl<'j> Programs<'j> {
         let plain = Modulus::new(p).ok_or_else(|| Unsupported::new("no modulus"))?;
         let [gates, ands] = about.cost.garbled;
         if gates > MOST_GARBLED {
+            let line = at(job.program.program().line_of_garbled());
             return Err(Unsupported::new(format!(
-                "the program garbles {gates} gates, whose rows must all fit into memory: at most {MOST_GARBLED}, so use `circuit` for some"
+                "{line}the program garbles {gates} gates, whose rows must all fit into memory: at most {MOST_GARBLED}, so use `circuit` for some"
             )));
         }
         let garbled = (gates > 0).then(|| manner.lookups_of_keys([gates, ands])).transpose()?;

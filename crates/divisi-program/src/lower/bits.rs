@@ -130,7 +130,8 @@ impl Lower<'_> {
     }
 
     /// `select` of numbers whose offset words are there, for a result of which the bits are wanted: it
-    /// chooses between those bits that the result's range leaves open.
+    /// chooses between those bits that the result's range leaves open. Only small numbers have words that say
+    /// all of them: of larger ones the lowest bits may be wanted, and they are chosen as numbers.
     pub(super) fn select_words(&mut self, statement: &Statement, shape: &Shape, ids: [Id; 2]) -> Option<Id> {
         let program = self.program;
         let result = *statement.results.first()?;
@@ -138,6 +139,10 @@ impl Lower<'_> {
             return None;
         }
         let range = |value: usize| program.range(program.value(value));
+        let small = program.limits().small();
+        if [statement.args[1], statement.args[2], result].iter().any(|id| !range(*id).is_within(small)) {
+            return None;
+        }
         let words = [0, 1].map(|i| self.known_or_negative(ids[i], range(statement.args[i + 1])));
         let [Some(x), Some(y)] = words else { return None };
         let (range, highest) = (range(result), self.not_negative());

@@ -27,7 +27,8 @@ impl Lower<'_> {
         let word = self.offset(x);
         let known = self.constants.get(&y);
         let known = known.and_then(|y| y.first().filter(|first| y.iter().all(|y| y == *first))).copied();
-        if let Some(divisor) = known.filter(|divisor| divisor.count_ones() == 1 && *divisor > 0) {
+        let power = |divisor: &i64| u64::try_from(*divisor).is_ok_and(u64::is_power_of_two);
+        if let Some(divisor) = known.filter(power) {
             let places = divisor.trailing_zeros() as usize;
             return Some(self.shifted(word, places, quotient));
         }
@@ -41,7 +42,8 @@ impl Lower<'_> {
             let signs = self.pick(vec![(sign, 0); width]);
             size = self.word(Node::Xor(size, signs), lanes, width);
         }
-        let known = known.and_then(|divisor| u64::try_from(divisor).ok()).filter(|divisor| *divisor > 0);
+        // a divisor is at least 1, or the program is refused
+        let known = known.and_then(|divisor| u64::try_from(divisor).ok());
         let found = match known {
             Some(divisor) => {
                 let whole = self.run(Word::DivideBy(divisor), width, vec![size]);

@@ -45,10 +45,11 @@ impl Lower<'_> {
     pub(super) fn any(&mut self, statement: &Statement, circuit: &Arc<Circuit>, shape: &Shape) -> Option<()> {
         let args =
             (0..statement.args.len()).map(|i| self.wide(statement, i, shape)).collect::<Option<Vec<Id>>>()?;
-        let node = if matches!(statement.op, Action::Garbled(_)) {
-            Node::Garbled(Arc::new(Wiring::new(circuit)), args)
-        } else {
-            Node::Run(Arc::clone(circuit), args)
+        // a circuit without a gate to be garbled needs no keys
+        let wiring = matches!(statement.op, Action::Garbled(_)).then(|| Wiring::new(circuit));
+        let node = match wiring.filter(|wiring| wiring.gates() > 0) {
+            Some(wiring) => Node::Garbled(Arc::new(wiring), args),
+            None => Node::Run(Arc::clone(circuit), args),
         };
         let all = self.word(node, shape.entries(), circuit.output_bits());
         let mut first = 0;

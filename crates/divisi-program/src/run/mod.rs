@@ -187,12 +187,22 @@ impl Run<'_> {
         }
     }
 
-    /// Stores the result of a node, and drops results that nothing needs any more.
-    fn keep(&mut self, id: Id, held: Held) {
-        self.held[id] = Some(held);
-        for arg in self.code.nodes[id].node.args() {
-            self.let_go(arg);
+    /// Stores the result of a node, which has its lanes and its bits, and drops results that nothing needs
+    /// any more.
+    fn keep(&mut self, id: Id, held: Held) -> Result<(), Abort> {
+        let sized = &self.code.nodes[id];
+        let fits = match &held {
+            Held::Num(num) => num.lanes() == sized.lanes && sized.width == 0,
+            Held::Word(word) => {
+                word.len() == sized.width && word.iter().all(|bit| bit.lanes() == sized.lanes)
+            }
+        };
+        if !fits {
+            return Err(unfit());
         }
+        self.held[id] = Some(held);
+        sized.node.args().into_iter().for_each(|arg| self.let_go(arg));
+        Ok(())
     }
 
     fn let_go(&mut self, id: Id) {
@@ -279,8 +289,7 @@ impl Run<'_> {
             }
             _ => return Err(unfit()),
         };
-        self.keep(id, held);
-        Ok(())
+        self.keep(id, held)
     }
 
     /// A2B of all numbers of a layer and all its products, by one opening.
@@ -304,11 +313,10 @@ impl Run<'_> {
             let places: Vec<usize> = (from..from + self.code.nodes[*id].lanes).collect();
             from += places.len();
             let word: Option<Vec<GmwBit>> = bits.iter().map(|bit| bit.gather(&places)).collect();
-            self.keep(*id, Held::Word(word.ok_or_else(unfit)?));
+            self.keep(*id, Held::Word(word.ok_or_else(unfit)?))?;
         }
         let parts = cut(&products, multiply.iter().map(|id| self.code.nodes[*id].lanes));
-        multiply.iter().zip(parts).for_each(|(id, part)| self.keep(*id, Held::Num(part)));
-        Ok(())
+        multiply.iter().zip(parts).try_for_each(|(id, part)| self.keep(*id, Held::Num(part)))
     }
 
     /// B2A of all words of a layer and all its lookups, by one opening.
@@ -334,7 +342,7 @@ impl Run<'_> {
         }
         let found = self.mixed.ask(asked)?;
         for (id, mut found) in to_number.iter().chain(look_up).zip(found) {
-            self.keep(*id, Held::Num(found.pop().ok_or_else(unfit)?));
+            self.keep(*id, Held::Num(found.pop().ok_or_else(unfit)?))?;
         }
         Ok(())
     }
@@ -356,8 +364,7 @@ impl Run<'_> {
         }
         self.mixed.gmw().run(&mut jobs)?;
         let outputs: Vec<Vec<GmwBit>> = jobs.into_iter().map(|job| job.wires).collect();
-        ids.iter().zip(outputs).for_each(|(id, bits)| self.keep(*id, Held::Word(bits)));
-        Ok(())
+        ids.iter().zip(outputs).try_for_each(|(id, bits)| self.keep(*id, Held::Word(bits)))
     }
 
     /// Evaluates all garbled circuits of a layer in the rounds of one.
@@ -377,7 +384,6 @@ impl Run<'_> {
             all.push((garbled, inputs));
         }
         let outputs = evaluate::evaluate(self.mixed.gmw(), all)?;
-        ids.iter().zip(outputs).for_each(|(id, bits)| self.keep(*id, Held::Word(bits)));
-        Ok(())
+        ids.iter().zip(outputs).try_for_each(|(id, bits)| self.keep(*id, Held::Word(bits)))
     }
 }

@@ -70,7 +70,7 @@ impl Script {
         if owner == 0 {
             return Err("there is no party 0: parties are counted from 1".into());
         }
-        if self.inputs.iter().any(|input| input.name == name) {
+        if self.input_names.contains(name) {
             return Err(format!("there is an input {name} already"));
         }
         right_width(kind)?;
@@ -82,6 +82,7 @@ impl Script {
         }
         let interval = range.unwrap_or_else(|| self.undeclared(kind));
         let value = self.push_in(Action::Input, &[], kind, shape, interval);
+        self.input_names.insert(name.to_owned());
         self.inputs.push(Input { name: name.to_owned(), owner, value: value.clone(), range });
         Ok(value)
     }

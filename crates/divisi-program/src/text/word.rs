@@ -39,7 +39,14 @@ const RANGE: &str = "a range is `in LOW..HIGH`, both included, as in -5..5, or `
 /// A range behind `in` or `below`.
 pub(super) fn range(words: &[&str]) -> Result<Interval, ProgramError> {
     let number = |word: &str| {
-        integer(word).map(i128::from).ok_or_else(|| format!("{} is no end of a range: {RANGE}", short(word)))
+        let digits = word.strip_prefix('-').unwrap_or(word);
+        let beyond = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+        let why = if beyond {
+            "it has more than 64 bits with its sign; leave out a range that says nothing"
+        } else {
+            RANGE
+        };
+        integer(word).map(i128::from).ok_or_else(|| format!("{} is no end of a range: {why}", short(word)))
     };
     match words {
         ["in", range] => match range.split_once("..") {

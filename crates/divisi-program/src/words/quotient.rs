@@ -33,7 +33,7 @@ pub(super) fn step(
 ) -> Vec<BuildBit> {
     let digit = odd.len().ilog2() as usize + 1;
     let of_y = odd.first().map_or(0, Vec::len);
-    let (whole, zero) = (x.len().max(of_y + digit), g.constant(false));
+    let (whole, zero) = (of_y + digit, g.constant(false));
     let kept = if rest { x.len().min(of_y) } else { 0 };
     let x: Vec<BuildBit> = (0..whole).map(|i| x.get(i).copied().unwrap_or(zero)).collect();
     let mut rests = vec![x.clone()];

@@ -74,6 +74,11 @@ struct Grown {
     limits: Limits,
 }
 
+/// The bits of a word of this width.
+fn mask(width: usize) -> i128 {
+    (1 << width) - 1
+}
+
 /// Entries of every vector; some values have one entry.
 const SIDE: usize = 3;
 
@@ -97,6 +102,15 @@ impl Grown {
             grown.input(width, [high / 3, high]);
         }
         grown
+    }
+
+    /// The lowest bits of a number, as many as any number has.
+    fn take_bits(&mut self, x: &Known) {
+        let width = 1 + self.draws.below(self.limits.places);
+        let exact = x.exact.iter().map(|x| x & mask(width)).collect();
+        let [low, high] = x.bounds;
+        let bounds = if low >= 0 && high <= mask(width) { x.bounds } else { [0, mask(width)] };
+        self.define(width, &format!("bits {} {width}", x.name), exact, bounds);
     }
 
     fn line(&mut self, line: &str) -> usize {
@@ -151,7 +165,6 @@ impl Grown {
         let fits = |bounds: [i128; 2], size: i128| -size <= bounds[0] && bounds[1] <= size;
         let (largest, most, places) = (self.limits.largest, self.limits.small(), self.limits.places);
         let small = |bounds| fits(bounds, most);
-        let mask = |width: usize| (1_i128 << width) - 1;
         match self.draws.below(26) {
             0 => {
                 let bounds = corners(&|x, y| x + y);
@@ -210,12 +223,7 @@ impl Grown {
                 let bounds = corners(&|x, y| x.div_euclid(y));
                 self.define(0, &format!("div {a} {b}"), both(&|x, y| x.div_euclid(y)), bounds);
             }
-            14 if xl >= -most => {
-                let width = 1 + self.draws.below(places);
-                let exact = each(&|x| x & mask(width));
-                let bounds = if xl >= 0 && xh <= mask(width) { x.bounds } else { [0, mask(width)] };
-                self.define(width, &format!("bits {a} {width}"), exact, bounds);
-            }
+            14 if xl >= -most => self.take_bits(&x),
             15 if w.bounds[1] <= largest => {
                 self.define(0, &format!("num {}", w.name), w.exact.clone(), w.bounds);
             }
@@ -249,7 +257,16 @@ impl Grown {
                 let chosen = |i| if at(&w.exact, i) == 1 { at(&x.exact, i) } else { at(&y.exact, i) };
                 let exact = (0..entries).map(chosen).collect();
                 let bounds = [xl.min(yl), xh.max(yh)];
+                // whose bits are wanted, too, which changes how it is chosen, whatever its size
+                let of_bits = self.draws.below(2) == 0 && xl.min(yl) >= -most;
+                if of_bits {
+                    self.take_bits(&x);
+                    self.take_bits(&y);
+                }
                 self.define(0, &format!("select {} {a} {b}", w.name), exact, bounds);
+                if let (true, Some(chosen)) = (of_bits, self.values.last().cloned()) {
+                    self.take_bits(&chosen);
+                }
             }
             22.. if small(x.bounds) && small(y.bounds) && small(corners(&|x, y| x - y)) => {
                 self.choose(&x, &y)

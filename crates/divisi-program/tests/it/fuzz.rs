@@ -152,7 +152,17 @@ fn random_entries() {
             rest = others;
             all.push(entries);
         }
-        let again = written(&all);
-        if bytes.starts_with(&again) { Ok(!all.is_empty()) } else { Err("other entries".into()) }
+        let again = [written(&all), rest.to_vec()].concat();
+        if bytes == again { Ok(!all.is_empty()) } else { Err("other entries".into()) }
     });
+    // those that were written come back, and no byte of a bit is 2
+    let (whole, numbers) = (written(&some), 4 * 8);
+    let (x, rest) = decode(&values[0], &whole).unwrap();
+    let (y, rest) = decode(&values[1], rest).unwrap();
+    let (z, rest) = decode(&values[2], rest).unwrap();
+    assert!([x, y, z] == some && rest.is_empty());
+    for at in numbers..numbers + 3 * 7 {
+        let other = |byte: u8| [&whole[numbers..at], &[byte], &whole[at + 1..]].concat();
+        assert!(decode(&values[1], &other(0)).is_some() && decode(&values[1], &other(2)).is_none());
+    }
 }

@@ -4,6 +4,7 @@
 mod applications;
 mod exact;
 mod fuzz;
+mod images;
 mod nets;
 mod parties;
 mod random;

@@ -82,6 +82,41 @@ fn each_statement_has_its_limit() {
     }
 }
 
+/// Lowest bits of numbers are taken that are not small enough to be compared. `select` of such numbers is
+/// right, whatever other statements want of their bits, and of what it gives.
+#[test]
+fn choices_beyond_small_numbers_are_right() {
+    let large = "b = bits x 1\ns = select c x 0\nd = bits s 1\noutput s 1\noutput d 1\n";
+    let sum =
+        "y = add x x\nb = bits y 1\ns = select c y 0\nd = bits s 1\nz = sub s 1\noutput z 1\noutput d 1\n";
+    let both =
+        "y = add x 0\nb = bits x 1\ne = bits y 9\ns = select c x y\nd = bits s 30\noutput s 1\noutput d 1\n";
+    let negative = "b = bits x 3\nn = neg x\nm = select c n x\nassume m in -1073741823..1073741825\nd = bits m 2\noutput m 1\n";
+    for (range, body, values) in [
+        (format!("0..{LARGEST}"), large, vec![SMALL, SMALL + 1, LARGEST, 1_500_000_000]),
+        (format!("-5..{}", SMALL + 1), large, vec![-5, SMALL, SMALL + 1]),
+        ("0..800000000".into(), sum, vec![SMALL / 2, SMALL / 2 + 1, 700_000_000]),
+        (format!("0..{LARGEST}"), both, vec![SMALL + 1, LARGEST]),
+        (format!("0..{}", SMALL + 2), negative, vec![SMALL + 2]),
+    ] {
+        let program = read(&format!("input x 1 num in {range}\ninput c 2 bits 1\n{body}")).unwrap();
+        for value in values {
+            for chosen in [true, false] {
+                // the assumption holds where it is not the negative that is chosen
+                if body != negative || !chosen {
+                    compare(2, &program, &[num(&[value]), Entries::Bits(vec![vec![chosen]])]);
+                }
+            }
+        }
+    }
+    let most = (1_i64 << 61) - (1 << 45);
+    let wide = format!("divisi program 1\nnumbers 61\ninput x 1 num in 0..{most}\ninput c 2 bits 1\n{large}");
+    let wide = text::read(&wide, &|_| Err("there are no circuits".into())).unwrap();
+    for value in [(1 << 60) - 1, 1 << 60, most] {
+        compare(2, &wide, &[num(&[value]), Entries::Bits(vec![vec![true]])]);
+    }
+}
+
 /// What `lt`, `eq`, `max`, `shift` and `div` do with the numbers at which they were wrong once: right among
 /// parties, or refused when the program is read, or before a number is shared.
 #[test]
@@ -162,6 +197,9 @@ fn without_ranges_little_is_proved() {
         "{error}"
     );
     assert!(error.ends_with("as `input b 2 num in LOW..HIGH`"), "{error}");
+    // bits need no range, and are not blamed
+    let error = read("input b 1 bits 30\nn = num b\nm = mul n n\noutput m 1\n").unwrap_err();
+    assert!(error.contains("declare smaller ranges") && !error.contains("no range"), "{error}");
     let error = read("input a 1 num below 99999\nb = mul a a\noutput b 1\n").unwrap_err();
     assert!(
         error.contains("or say what you know, as `assume a in LOW..HIGH`; or write `numbers 61`"),
@@ -203,6 +241,12 @@ fn intervals_are_as_narrow_as_statements_show() {
     is("l = lt x 100\nz = select l x 1000", -5, 9);
     is("e = eq x -5\nz = select e 3 x", -4, 9);
     is("e = eq x y\nz = select e x 0", -3, 2);
+    // ends that are alike in eight bits are not the same
+    is("e = eq x 251\nz = select e 3 x", -5, 9);
+    is("e = eq x 265\nz = select e 3 x", -5, 9);
+    is("input w 2 num in -5..251\ne = eq x w\nz = select e 3 x", -5, 9);
+    is("input w 1 num in -5..255\nl = lt w 0\nn = neg w\nz = select l n w", 0, 255);
+    is("input b 1 bits 9 in 4..255\nc = add b 1\nz = num c", 5, 256);
     // of another value than the one that is compared nothing is known
     is("l = lt x 0\nw = add x 0\nz = select l 0 w", -5, 9);
     is("b = bits x 4\nz = num b", 0, 15);
@@ -219,7 +263,56 @@ fn intervals_are_as_narrow_as_statements_show() {
     is("input b 1 bits 300\nc = popcount b\nz = num c", 0, 300);
     is("input b 1 bits 300\nc = slice b 120 9\nz = num c", 0, 511);
     is("input b 1 bits 300\ninput d 1 bits 2\nc = concat d b\ne = slice c 124 9\nz = num e", 0, 511);
+    // bits are never negative, and their negatives are modulo 2^W
+    is("input b 1 bits 40 4\nc p = min b\nd = slice c 0 9\nz = num d", 0, 511);
+    is("input b 1 bits 40 4 in 5..9\nc p = max b\nz = num c", 5, 9);
+    is("input b 1 bits 9 in 4..20\nc = neg b\nz = num c", 0, 511);
+    is("input b 1 bits 9 in 4..20\nl = lt b 10\nn = neg b\nc = select l n b\nz = num c", 0, 511);
+    is("input b 1 bits 9 in 4..20\nc = and b 3\nd = and b 300\nz = num d", 0, 20);
+    for (x, y) in [("b", "w"), ("w", "b")] {
+        let wide = "input b 1 bits 300 in 4..20\ninput w 1 bits 300\n";
+        is(&format!("{wide}c = add {x} {y}\nd = slice c 0 9\nz = num d"), 0, 511);
+        is(&format!("{wide}l = lt {x} {y}\nc = select l b 5\nd = slice c 0 9\nz = num d"), 4, 20);
+    }
     is("input b 1 bits 300\nl = lt b 77\nc = select l b 5\nd = slice c 299 1\nz = num d", 0, 1);
+}
+
+/// Values far apart in a long program are told apart.
+#[test]
+fn values_are_not_taken_for_each_other() {
+    for between in 248..260 {
+        let others: String = (0..between).map(|i| format!("o{i} = neg x\n")).collect();
+        let begin = "input x 1 num in -5..9\nl = lt x 0\nm = lt 0 x\n";
+        let body = |end: &str| format!("{begin}{others}w = add x 0\nn = neg w\n{end}");
+        let is = |end: &str, low: i128, high: i128| {
+            assert_eq!(derived(&body(end)), Interval::new(low, high).unwrap(), "{end} after {between}");
+        };
+        is("z = select l 0 w", -5, 9);
+        is("z = select m w 0", -5, 9);
+        is("z = select l n 0", -9, 5);
+        is("z = select m n 0", -9, 5);
+        is("p = lt x w\nz = select p w 0", -4, 9);
+        is("p = lt x w\nz = select p n 0", -9, 4);
+        is("z = sub x w", -14, 14);
+        is("z = mul x w", -45, 81);
+        // and a difference from itself is small only of the same value
+        let far = format!("input x 1 num in -{SMALL}..{SMALL}\n{others}w = add x 0\n");
+        assert!(!accepts(&far, "lt x w") && accepts(&far, "lt x x"));
+    }
+}
+
+/// A dividend that is never negative costs no sign.
+#[test]
+fn quotients_pay_for_what_their_ranges_leave_open() {
+    let cost = |ends: &str, divisor: &str| {
+        let body = format!("input x 1 num in {ends}\ninput y 2 num in 1..9\nz = div x {divisor}\noutput z 1");
+        let cost = divisi_program::lower(&read(&body).unwrap()).unwrap().cost();
+        cost.ands + cost.b2a_bits
+    };
+    for divisor in ["3", "y"] {
+        let all = ["0..511", "0..1023", "-1..1023"].map(|ends| cost(ends, divisor));
+        assert!(all.is_sorted_by(|less, more| less < more), "{divisor}: {all:?}");
+    }
 }
 
 /// Lines that are wrong: the line, the cause and the remedy.
@@ -325,6 +418,11 @@ fn scripts_have_ranges_too() {
     assert!(error.contains("declare one, as `input y 2 num in LOW..HIGH`"), "{error}");
     assert!(script.assume(&y, [5, 4]).is_err() && script.assume(&x, [50_001, 60_000]).is_err());
     script.assume(&y, [0, 10]).unwrap();
+    // a value without a name is described by what it can be
+    let sum = script.add(&x, &x).unwrap();
+    let error = script.mul(&sum, &sum).unwrap_err();
+    let what = "a value without a name (-6..100000)";
+    assert!(error.starts_with(&format!("the product of {what} and {what} can be")), "{error}");
     let z = script.mul(&x, &y).unwrap();
     assert_eq!((script.range(&z).low(), script.range(&z).high()), (-30, 500_000));
     script.output("z", &z, &[1]).unwrap();

@@ -10,10 +10,17 @@ use std::sync::Arc;
 
 /// A sum of four bits with its carry, and nothing else.
 fn circuits(name: &str) -> Result<Arc<Circuit>, String> {
+    let mut g = Build::new();
+    // negations alone, which are not garbled
+    if name == "not" {
+        let x = g.input(4);
+        let out: Vec<_> = x.iter().map(|x| g.not(*x)).collect();
+        g.output(&out);
+        return Ok(Arc::new(g.finish()));
+    }
     if name != "half" {
         return Err(format!("there is no circuit {name}"));
     }
-    let mut g = Build::new();
     let (x, y) = (g.input(4), g.input(4));
     let sums: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.xor(*x, *y)).collect();
     let products: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
@@ -39,6 +46,26 @@ fn bits(width: usize, words: &[u64]) -> Entries {
 /// The most rounds that a party took with the inputs.
 fn online(counts: &[Counts]) -> usize {
     counts.iter().map(|counts| counts.phases["online"].rounds as usize).max().unwrap()
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let body = "divisi program 1\ninput x 1 num\noutput x 1\n";
+    assert!(text::read(&format!("\u{feff}{body}"), &circuits).is_ok());
+    assert!(text::read(&format!("\u{feff}\u{feff}{body}"), &circuits).is_err());
+}
+
+#[test]
+fn a_circuit_is_found_once() {
+    let found = std::cell::Cell::new(0);
+    let count = |name: &str| {
+        found.set(found.get() + 1);
+        circuits(name)
+    };
+    let body = "divisi program 1\ninput x 1 bits 4\ny = circuit not x\nz = garbled not y\nw = circuit not z\n\
+                output w 1\n";
+    text::read(body, &count).unwrap();
+    assert_eq!(found.get(), 1);
 }
 
 #[test]
@@ -243,6 +270,17 @@ fn garbled_circuits_in_the_middle_of_a_program() {
         let counts = compare(n, &program, &[bits(4, &[15, 6, 9]), bits(4, &[11]), num(&[3, 14, 0])]);
         let rounds = online(&counts);
         assert!(rounds <= cost.rounds, "{rounds} {cost:?}");
+    }
+}
+
+/// A circuit of negations has no gate to be garbled, alone or beside one that has.
+#[test]
+fn circuits_without_gates_are_garbled_for_nothing() {
+    let inputs = "input x 1 bits 4\ninput y 2 bits 4\n";
+    for (more, gates) in [("", 0), ("s p = garbled half x y\noutput s 1\n", 6)] {
+        let program = read(&format!("{inputs}n = garbled not x\noutput n 2\n{more}"));
+        assert_eq!(lower(&program).unwrap().cost().garbled[0], gates);
+        compare(2, &program, &[bits(4, &[5]), bits(4, &[3])]);
     }
 }
 
@@ -463,4 +501,40 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused(&format!("x = const 1 {}\n", "1 ".repeat(600_000)), "a line of");
     assert!(text::read("", &circuits).unwrap_err().starts_with("line 1"));
     assert!(text::read("divisi program 2\n", &circuits).unwrap_err().contains("divisi program 1"));
+}
+
+/// Divisors that are public, powers of two and others, alike and not.
+#[test]
+fn public_divisors_are_right() {
+    for divisors in ["4 4 4", "4 8 4", "4 2 2", "3 3 3", "3 3 5", "1 1 1", "1073741823 1 7"] {
+        let body = format!(
+            "divisi program 1\ninput x 1 num 3 in -100..1000000\nd = const 3 {divisors}\nz = div x d\noutput z 1\n"
+        );
+        let program = text::read(&body, &|_| Err("there are no circuits".into())).unwrap();
+        for x in [[-100, 999_999, 8], [7, -1, 1_000_000]] {
+            compare(2, &program, &[Entries::Num(x.to_vec())]);
+        }
+    }
+}
+
+/// All statements on more than 256 entries, and behind more than 256 other statements.
+#[test]
+fn long_lists_are_right() {
+    let others: String = (0..300).map(|i| format!("o{i} = add x {i}\noutput o{i} 1\n")).collect();
+    let head = "divisi program 1\ninput x 1 num 300 in -500..500\ninput y 2 num 300 in 1..9\n\
+                input b 2 bits 5 300\nadded = add x y\nproduct = mul added x\nless = lt x y\n\
+                chosen = select less product y\nnegative = neg chosen\nby = div negative 3\nq = div x y\n\
+                third = div y 3\noutput third 1\n\
+                half = shift added -1\nlow = bits y 4\nwords = xor low 5\nback = num words\n\
+                t = const 16 0 1 4 9 16 25 36 49 64 81 100 121 144 169 196 225\nfound = lookup t words\n\
+                wider = concat b low\ncut = slice wider 3 5\nnumbers = num cut\nfew = gather found 299 0 257\n\
+                total = sum numbers\noutput by 1\noutput q 2\noutput half 1\noutput back 2\noutput few 1\n\
+                output total 2\n";
+    let (first, rest) = head.split_at(head.find("added").unwrap());
+    let body = [first, &others, rest].concat();
+    let program = text::read(&body, &|_| Err("there are no circuits".into())).unwrap();
+    let x = (0..300).map(|i| (i * 37) % 1001 - 500).collect();
+    let y = (0..300).map(|i| i % 9 + 1).collect();
+    let b = (0..300).map(|i| (0..5).map(|at| (i * 7) >> at & 1 == 1).collect()).collect();
+    compare(2, &program, &[Entries::Num(x), Entries::Num(y), Entries::Bits(b)]);
 }
