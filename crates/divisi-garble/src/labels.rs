@@ -4,6 +4,7 @@ use crate::batch::{Batch, Op};
 use crate::evaluate::{Masked, Operands, Reader, Received};
 use crate::hash::Named;
 use crate::masks::Garbling;
+use crate::purposes;
 use crate::share::{Seats, xor};
 use crate::table::{GROUP, GarblingForm, Layout, Product, Writer};
 use divisi_core::{Difference, Prg, wipe};
@@ -108,6 +109,9 @@ impl Labels {
         if writer.layout.form == GarblingForm::Paper {
             // step 2: the labels of the results of ANDs are random
             random_words(fresh, &mut self.queue[first..]);
+            purposes::LABELS.drawn(|| {
+                self.queue[first..].iter().flat_map(|label| label.to_le_bytes()).collect::<Vec<u8>>()
+            });
         }
         writer.garble(product, *done, group, &mut self.queue[first..]);
         *done += group.len();
@@ -116,6 +120,7 @@ impl Labels {
 }
 
 /// Fills `out` with the next words of the generator.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn random_words(prg: &mut Prg, out: &mut [u128]) {
     for word in out {
         let mut bytes = [0; 16];

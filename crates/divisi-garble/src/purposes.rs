@@ -7,6 +7,8 @@ divisi_core::purposes! {
     FRESH_SEED = "garble seed", One, Bits(128);
     /// A party's labels and other fresh values.
     FRESH = "garble fresh", One, Bits(128);
+    /// The labels of results of ANDs in the paper's form, made of fresh values.
+    LABELS = "garble labels of results", One, Bits(128);
     /// The key of the bits s of HaAND.
     HAAND_SEED = "garble seed of haand", One, Bits(128);
     /// The bits s of HaAND, each the lowest of a byte.

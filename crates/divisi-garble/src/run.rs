@@ -154,6 +154,7 @@ impl<'a> Run<'a> {
 }
 
 /// Random labels for zero of `wires` input wires.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn random_labels(fresh: &mut Prg, wires: usize) -> Zeroizing<Vec<u128>> {
     let mut labels = Zeroizing::new(vec![0; wires]);
     random_words(fresh, &mut labels);

@@ -391,3 +391,22 @@ impl Rows {
         Shares { bits: std::mem::take(&mut self.bits), macs, keys }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Rows;
+
+    #[test]
+    fn rows_are_wiped_and_no_others() {
+        for (from, to) in [(0, 1), (1, 4), (3, 5), (2, 2), (0, 5)] {
+            let mut rows = Rows::zero(2, 5);
+            rows.bits.fill(1);
+            rows.words.fill(7);
+            rows.wipe_some(from..to);
+            for t in 0..5 {
+                let (bit, word) = if (from..to).contains(&t) { (0, 0) } else { (1, 7) };
+                assert!(rows.bits[t] == bit && rows.row(t).iter().all(|own| *own == word), "{t}");
+            }
+        }
+    }
+}

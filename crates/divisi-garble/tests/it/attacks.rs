@@ -10,6 +10,7 @@ use divisi_garble::adversary::{TripleLie, guess};
 use divisi_garble::checks;
 use divisi_garble::lab::GarbleLab;
 use divisi_garble::{Garble, GarblingForm, Plan};
+use divisi_net::Fault;
 use divisi_ot::bucket;
 use std::sync::Mutex;
 
@@ -113,6 +114,25 @@ fn a_wrong_label_reaches_no_receiver() {
                 ends[2]
             );
         }
+    }
+}
+
+/// Whoever pads the bits of its results with ones, each time, is named: its digest, which may be one of no
+/// labels, is not asked.
+#[test]
+fn results_with_wrong_padding_name_their_sender() {
+    const RESULT: &str = "divisi_garble::online/8.result";
+    let program = ands(1);
+    let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
+    for bit in 1..8 {
+        let lab = GarbleLab::default();
+        let harness = lab.harness(3);
+        // the first byte has one bit
+        harness.change(party(1), party(3), RESULT, 0, move |body| body[0] ^= 1 << bit);
+        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &[vec![1, 1]]));
+        let named =
+            matches!(&ends[2], Err(Abort::Network(Fault::Malformed { peer, .. })) if *peer == party(1));
+        assert!(named, "{bit}: {:?}", ends[2]);
     }
 }
 

@@ -161,12 +161,42 @@ fn misuse_ends_the_session() {
         let mut made = garble.function_independent(session, 2, 6)?;
         garble.function_dependent(session, &mut made, plan, 1).map(|_| ())
     });
-    // inputs of another length, and inputs that are not bits
-    for inputs in [vec![vec![0]], vec![vec![2, 0]], vec![]] {
+    // inputs of another length, in each place, and inputs that are not bits
+    let fit = vec![1, 0];
+    for wrong in [vec![], vec![0], vec![0; 3], vec![0; 256 + 2], vec![2, 0], vec![0, 0x80]] {
+        for inputs in [[wrong.clone(), fit.clone()], [fit.clone(), wrong.clone()]] {
+            misused(GarbleOptions::default(), &|garble, session, plan| {
+                let mut made = garble.function_independent(session, 4, 12)?;
+                let garbled = garble.function_dependent(session, &mut made, plan, 2)?;
+                garble.online(session, garbled, &inputs).map(|_| ())
+            });
+            misused(GarbleOptions::default(), &|garble, session, plan| {
+                garble.streamed(session, plan, &inputs).map(drop)
+            });
+        }
+    }
+    // another number of inputs than was garbled for
+    for inputs in [vec![], vec![fit.clone()], vec![fit; 3]] {
         misused(GarbleOptions::default(), &|garble, session, plan| {
-            let mut made = garble.function_independent(session, 2, 6)?;
-            let garbled = garble.function_dependent(session, &mut made, plan, 1)?;
+            let mut made = garble.function_independent(session, 4, 12)?;
+            let garbled = garble.function_dependent(session, &mut made, plan, 2)?;
             garble.online(session, garbled, &inputs).map(|_| ())
+        });
+    }
+    misused(GarbleOptions::default(), &|garble, session, plan| garble.streamed(session, plan, &[]).map(drop));
+}
+
+#[test]
+fn a_plan_for_other_parties_is_refused() {
+    for parties in [3, 128] {
+        let program = ands(2);
+        let other = plan(&program, parties);
+        misused(GarbleOptions::default(), &|garble, session, _| {
+            let mut made = garble.function_independent(session, 2, 6)?;
+            garble.function_dependent(session, &mut made, &other, 1).map(|_| ())
+        });
+        misused(GarbleOptions::default(), &|garble, session, _| {
+            garble.streamed(session, &other, &[vec![0, 0]]).map(drop)
         });
     }
 }
