@@ -149,10 +149,16 @@ mod tests {
     fn lanes_are_gathered_and_put_side_by_side() {
         for lanes in [1, 3, 64, 65, 511, 512, 513, 1100] {
             let bit = sample(lanes, lanes as u64);
-            let index: Vec<usize> = (0..lanes + 70).map(|i| (7 * i + 5) % lanes).collect();
-            let gathered = bit.gather(&index).unwrap();
-            assert!(clean(&gathered) && gathered.lanes() == index.len());
-            assert!(index.iter().enumerate().all(|(to, from)| lane(&gathered, to) == lane(&bit, *from)));
+            let mixed: Vec<usize> = (0..lanes + 70).map(|i| (7 * i + 5) % lanes).collect();
+            // places that differ from their own by a multiple of 256, and one that does at the end
+            let repeated: Vec<usize> = (0..lanes + 70).map(|i| i % 256 % lanes).collect();
+            let mut last: Vec<usize> = (0..lanes).collect();
+            last[lanes - 1] = (lanes - 1) / 2;
+            for index in [mixed, repeated, last] {
+                let gathered = bit.gather(&index).unwrap();
+                assert!(clean(&gathered) && gathered.lanes() == index.len());
+                assert!(index.iter().enumerate().all(|(to, from)| lane(&gathered, to) == lane(&bit, *from)));
+            }
             assert!(bit.gather(&[lanes]).is_none());
             let first = bit.gather(&(0..lanes / 2).collect::<Vec<_>>()).unwrap();
             assert!(clean(&first) && (0..lanes / 2).all(|l| lane(&first, l) == lane(&bit, l)));

@@ -9,6 +9,7 @@ use divisi_core::{Abort, Check, PartyId, PublicParameters};
 use divisi_net::{Machine, World};
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 /// Longer than any run lasts: after this time the test program ends, so that a hang is a failure and not a
@@ -83,18 +84,23 @@ impl TrioHarness {
 
 /// Run `f`; end the program if it lasts too long.
 fn unless_it_hangs<R>(f: impl FnOnce() -> R) -> R {
-    let (done, watch) = std::sync::mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            if watch.recv_timeout(HANG) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                eprintln!("a run hangs");
-                std::process::abort();
-            }
-        });
-        let result = f();
-        drop(done);
-        result
-    })
+    let watch = watch();
+    let result = f();
+    drop(watch);
+    result
+}
+
+/// Ends the program unless what is returned is dropped in time. No type of [`unless_it_hangs`] is in it, so
+/// that the thread is compiled once.
+fn watch() -> Sender<()> {
+    let (done, watch) = mpsc::channel();
+    std::thread::spawn(move || {
+        if watch.recv_timeout(HANG) == Err(RecvTimeoutError::Timeout) {
+            eprintln!("a run hangs");
+            std::process::abort();
+        }
+    });
+    done
 }
 
 /// All directed links.

@@ -38,6 +38,7 @@ pub(super) fn put(bits: &mut [Bit], side: usize, first: usize, lanes: usize, val
 }
 
 /// The next bits of a stream, a byte each.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(super) fn drawn(stream: &mut Prg, n: usize) -> WipedVec<u8> {
     let mut words = WipedVec::<u64>::zeros(n.div_ceil(64));
     stream.words(&mut words);
@@ -45,6 +46,7 @@ pub(super) fn drawn(stream: &mut Prg, n: usize) -> WipedVec<u8> {
 }
 
 /// The next labels of a stream.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(super) fn labels(stream: &mut Prg, n: usize) -> WipedVec<u128> {
     let mut words = WipedVec::<u64>::zeros(2 * n);
     stream.words(&mut words);

@@ -181,6 +181,7 @@ impl Masks {
     }
 
     /// The masks of the next `n` outputs.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(super) fn draw(&mut self, n: usize) -> WipedVec<u8> {
         bits::drawn(&mut self.stream, n)
     }

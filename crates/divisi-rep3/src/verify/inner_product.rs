@@ -130,6 +130,7 @@ impl<F: BigField> Sum<F> {
 }
 
 /// The next element of an expansion.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn next_element<F: Field>(weights: &mut Prg) -> F {
     let mut c = [F::ZERO];
     next_elements(weights, &mut c);

@@ -42,6 +42,7 @@ use std::sync::Arc;
 /// Words of 64 lanes in a tile.
 const WORDS: usize = LANES / 64;
 
+#[cfg_attr(feature = "testing", track_caller)]
 fn draw(expansion: &mut Prg, n: usize) -> Vec<Gf64> {
     let mut drawn = vec![Gf64::ZERO; n];
     next_words(expansion, &mut drawn);
@@ -49,6 +50,7 @@ fn draw(expansion: &mut Prg, n: usize) -> Vec<Gf64> {
 }
 
 /// The coefficients of the lanes of a tile: gamma, and each times all powers of Y.
+#[cfg_attr(feature = "testing", track_caller)]
 fn coefficients(expansion: &mut Prg, lanes: usize) -> (Vec<Gf64>, Vec<Gf64>) {
     let gamma = draw(expansion, WORDS);
     let mut c = vec![Gf64::ZERO; LANES];

@@ -145,6 +145,22 @@ fn every_call_costs_what_its_table_says() {
     costs::<Gf128>();
 }
 
+/// Each element of a random vector is drawn, to its end: none is 0, and none occurs twice.
+#[test]
+fn random_vectors_are_random_to_their_ends() {
+    run(|b| {
+        let mut seen = Vec::new();
+        for lanes in [1, 5, 130, 5] {
+            let r = b.random::<Gf64>(lanes);
+            seen.extend(b.output(&r)?.into_iter().map(|x| x.0));
+        }
+        assert!(seen.iter().all(|x| *x != 0));
+        seen.sort_unstable();
+        assert!(seen.windows(2).all(|pair| pair[0] != pair[1]));
+        Ok(())
+    });
+}
+
 /// What is owed does not grow without bound: it is verified when it has grown large.
 #[test]
 fn many_products_are_verified_in_pieces() {
