@@ -92,3 +92,24 @@ fn random_reports() {
         Ok(taken)
     });
 }
+
+/// Each byte after the counts is zero, and no more is taken than was made.
+#[test]
+fn every_part_of_a_report_is_looked_at() {
+    let count = |made, taken| Count { made, taken };
+    for series in [0, 1, 3, 48] {
+        let sound = vec![count(600, 600); series];
+        let told = |counts: &[Count]| report(&[7; 32], false, counts)[32..].to_vec();
+        assert_eq!(counted(&told(&sound), series).unwrap().1.len(), series);
+        for at in 0..series {
+            let mut counts = sound.clone();
+            counts[at].taken += 1;
+            assert!(counted(&told(&counts), series).is_none(), "{at} of {series}");
+        }
+        for at in 1 + 16 * series..REPORT - 32 {
+            let mut body = told(&sound);
+            body[at] = 1;
+            assert!(counted(&body, series).is_none(), "byte {at} of {series}");
+        }
+    }
+}

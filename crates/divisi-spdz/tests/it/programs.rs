@@ -1,7 +1,7 @@
 //! Boolean programs, comparisons and wires of shared values.
 
 use crate::engines::{given, given_bits, opened, prepared};
-use divisi_circuit::{Build, Gates, Program};
+use divisi_circuit::{Build, Gates, Program, plain as clear};
 use divisi_core::{
     Abort, Boolean, Bytes, Compares, Convert, Direction, Opens, PartyId, ProgramRun, PublicParameters, local,
 };
@@ -61,6 +61,47 @@ fn counts_of_programs() {
         assert_eq!(found, [expected.clone(), expected.iter().map(|bit| !bit).collect()]);
         assert_eq!(phase, (2 * 2 * 8 * (parties as u64 - 1), 2));
     }
+}
+
+/// Two programs of different lanes and numbers of levels, in which each level has its own places.
+#[test]
+fn programs_of_different_depth_run_together() {
+    let mut g = Build::new();
+    let x = g.input(8);
+    let pairs: Vec<_> = x.chunks_exact(2).map(|pair| g.and(pair[0], pair[1])).collect();
+    let halves: Vec<_> = pairs.chunks_exact(2).map(|pair| g.and(pair[0], pair[1])).collect();
+    let all = g.and(halves[0], halves[1]);
+    g.output(&pairs);
+    g.output(&halves);
+    g.output(&[all]);
+    let (deep, shallow) = (g.finish(), program());
+    let value = |lane: usize, k: usize| (lane * 5 + k * k) % 7 > 1;
+    let inputs = |program: &Program, lanes: usize| -> Vec<Vec<bool>> {
+        (0..program.input_bits()).map(|k| (0..lanes).map(|lane| value(lane, k)).collect()).collect()
+    };
+    let runs = [(&deep, 70), (&shallow, 3)];
+    let found = agreed(3, None, |e: &mut Spdz<F>| {
+        let mut jobs = Vec::new();
+        for (program, lanes) in runs {
+            let wires = inputs(program, lanes).into_iter().map(|bits| given_bits(e, PartyId::P1, &bits));
+            jobs.push(ProgramRun::new(program, wires.collect::<Result<Vec<AuthBit<F>>, Abort>>()?));
+        }
+        e.run(&mut jobs)?;
+        let wires = jobs.into_iter().flat_map(|job| job.wires).collect();
+        Opens::<Vec<AuthBit<F>>>::reveal(e, wires)
+    });
+    let words = |bits: &Vec<bool>| {
+        let word = |bits: &[bool]| (0..bits.len()).fold(0, |word, i| word | u64::from(bits[i]) << i);
+        bits.chunks(64).map(word).collect::<Vec<u64>>()
+    };
+    let mut expected = Vec::new();
+    for (program, lanes) in runs {
+        let columns: Vec<Vec<u64>> = inputs(program, lanes).iter().map(words).collect();
+        for column in clear::run(program, &columns).unwrap() {
+            expected.push((0..lanes).map(|i| column[i / 64] >> (i % 64) & 1 == 1).collect::<Vec<bool>>());
+        }
+    }
+    assert_eq!(found, Ok(expected));
 }
 
 #[test]

@@ -51,17 +51,25 @@ fn gone(dirs: &StockDirs, number: u8) -> bool {
     dirs.state(number).is_err() && !dirs.dir(number).join("head").exists()
 }
 
-/// A lie while a stock is made, in rows, payloads or a check, destroys the stock.
+/// A lie while a stock is made, in rows, payloads or a check, destroys the stock. These stocks are made with
+/// small buckets, by which a lie about few items in a payload is found with some probability only: which
+/// message is the second one depends on the strands. If no check of P_1 failed, such a lie is told again.
 #[test]
 fn a_lie_while_a_stock_is_made_leaves_none() {
     let steps = ["divisi_ot::vole/correct", "divisi_ot::correlate/payload", SIGMA, COMMIT];
     for (step, nth) in steps.into_iter().flat_map(|step| [(step, 0), (step, 1)]) {
-        let dirs = StockDirs::empty(2);
-        let ends = lied(step, nth, |session| dirs.make(session));
-        assert!(ends[0].is_err(), "{step} {nth}: {ends:?}");
-        assert!(gone(&dirs, 1), "{step} {nth}: {:?}", dirs.state(1).err());
-        // what P_2 still has cannot be used
-        assert!(dirs.all(0x53).iter().all(Result::is_err), "{step} {nth}");
+        let destroyed = (0..4).any(|_| {
+            let dirs = StockDirs::empty(2);
+            let ends = lied(step, nth, |session| dirs.make(session));
+            assert!(ends[0].is_err(), "{step} {nth}: {ends:?}");
+            let destroyed = gone(&dirs, 1);
+            let unnoticed = step.ends_with("payload") && failed_check(&ends[0]).is_none();
+            assert!(destroyed || unnoticed, "{step} {nth}: {ends:?}");
+            // what P_2 still has cannot be used
+            assert!(!destroyed || dirs.all(0x53).iter().all(Result::is_err), "{step} {nth}");
+            destroyed
+        });
+        assert!(destroyed, "{step} {nth}");
     }
 }
 

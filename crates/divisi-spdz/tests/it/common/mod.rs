@@ -39,6 +39,10 @@ pub struct StockDirs {
     pub n: usize,
     /// The number of tables of each stock.
     pub tables: u64,
+    /// What there is beside what an S-box takes.
+    pub more: Vec<(Lots, u64)>,
+    /// How the engine over a stock looks up.
+    pub protocol: SpdzProtocol,
 }
 
 pub fn parameters() -> PublicParameters {
@@ -48,7 +52,8 @@ pub fn parameters() -> PublicParameters {
 impl StockDirs {
     /// Directories without stocks.
     pub fn empty(n: usize) -> Self {
-        StockDirs { root: tempfile::tempdir().unwrap(), n, tables: SBOXES }
+        let (root, protocol) = (tempfile::tempdir().unwrap(), SpdzProtocol::Lookup);
+        StockDirs { root, n, tables: SBOXES, more: Vec::new(), protocol }
     }
 
     pub fn new(n: usize) -> Self {
@@ -76,12 +81,19 @@ impl StockDirs {
         secret_is: impl FnOnce(&[u8]),
     ) -> Result<(), Abort> {
         let owner = party(1);
-        let plan = StockPlan::new(&[
+        let mut wanted = vec![
             (Lots::Units { log: 8 }, self.tables),
             (Lots::Known { owner }, 16 * SBOXES),
             (Lots::Bits, 50),
             (Lots::ByteTriples, 7),
-        ]);
+        ];
+        for (kind, count) in &self.more {
+            match wanted.iter_mut().find(|(other, _)| other == kind) {
+                Some((_, least)) => *least += count,
+                None => wanted.push((*kind, *count)),
+            }
+        }
+        let plan = StockPlan::new(&wanted);
         let (me, n) = (session.me().number(), session.parties() as u8);
         // small buckets are enough, because these tests do not depend on their security
         let config = SetupConfig { rho: 4, ..SetupConfig::default() };
@@ -145,9 +157,10 @@ impl StockDirs {
         session: Session,
         reserve: Result<Reserve, StockError>,
     ) -> Result<Spdz<Gf48>, Abort> {
+        let protocol = self.protocol;
         let reserve = reserve.map_err(|e| session.fail(Abort::Unfit { step: STEP, why: e.to_string() }))?;
         let (party, source) = FromStock::<Gf48>::start(session, reserve)?;
-        Spdz::new(party, Box::new(source), SpdzProtocol::Lookup)
+        Spdz::new(party, Box::new(source), protocol)
     }
 
     /// The S-box of a byte of party 1, opened to all.

@@ -3,7 +3,7 @@
 
 mod draws;
 mod made;
-mod online;
+pub mod online;
 mod stocks;
 mod worlds;
 

@@ -97,7 +97,7 @@ fn tiny(session: Session, run: WorldRun) -> Result<Vec<u8>, Abort> {
 
 #[test]
 fn the_others_cannot_tell_two_worlds_apart() {
-    use SpdzProtocol::{BitDecomposition, Lookup, RivainProuff};
+    use SpdzProtocol::{BitDecomposition, Lookup, Raw, RivainProuff};
     let mut shapes = Vec::new();
     for (parties, corrupt) in [(2, &[2][..]), (3, &[2, 3])] {
         let mut add = |name: &str, play: fn(Session, WorldRun) -> Result<Vec<u8>, Abort>| {
@@ -109,6 +109,7 @@ fn the_others_cannot_tell_two_worlds_apart() {
         add("values", table);
         add("tables of DES", |session, run| bits(session, run, Lookup));
         add("polynomials", |session, run| bits(session, run, BitDecomposition));
+        add("powers of DES", |session, run| bits(session, run, Raw));
         add("TinyTable", tiny);
     }
     let net = WorldNet { folder: env!("CARGO_MANIFEST_DIR"), shapes };

@@ -1,0 +1,126 @@
+//! Lanes and places that do not fit together are refused; the same with those that fit are not.
+
+use crate::engines::{dealt, given, given_bits};
+use divisi_core::testing::party;
+use divisi_core::{
+    Abort, Boolean, Bytes, Convert, Direction, Lookup, LookupOnto, Lookups, Matrix, ProgramRun,
+    PublicParameters, local,
+};
+use divisi_field::Gf48;
+use divisi_spdz::{AuthBit, AuthByte, Spdz, SpdzProtocol, Tiny};
+use divisi_symmetric::des::SBOXES;
+
+type Engine = Spdz<Gf48>;
+
+/// What each of two parties gets.
+fn ends(act: impl Fn(Engine) -> Result<(), Abort> + Sync) -> Vec<Result<(), Abort>> {
+    let ends = local::run(2, &PublicParameters::new("refusals"), |session| {
+        Ok(dealt::<Gf48>(session, 1, SpdzProtocol::Lookup).and_then(&act))
+    });
+    ends.unwrap()
+}
+
+/// All parties must refuse what `act` asks of their engines, but for one that hears first that another did.
+fn refused(what: &str, act: impl Fn(Engine) -> Result<(), Abort> + Sync) {
+    let ends = ends(act);
+    let misuse = ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. })));
+    assert!(misuse && ends.iter().all(Result::is_err), "{what}: {ends:?}");
+}
+
+/// `act` gets two numbers of lanes, and must refuse those that differ.
+fn must_be_even(what: &str, act: impl Fn(Engine, usize, usize) -> Result<(), Abort> + Sync) {
+    let even = ends(|e| act(e, 9, 9));
+    assert!(even.iter().all(Result::is_ok), "{what}: {even:?}");
+    for (m, n) in [(9, 8), (8, 9), (9, 265), (265, 9)] {
+        refused(&format!("{what}, {m} and {n}"), |e| act(e, m, n));
+    }
+}
+
+fn bytes(e: &mut Engine, lanes: usize) -> Result<AuthByte<Gf48>, Abort> {
+    given(e, party(1), &vec![3; lanes])
+}
+
+fn bit(e: &mut Engine, lanes: usize) -> Result<AuthBit<Gf48>, Abort> {
+    given_bits(e, party(1), &vec![true; lanes])
+}
+
+#[test]
+fn bytes_of_different_lanes() {
+    must_be_even("add", |mut e, m, n| {
+        let (mut x, y) = (bytes(&mut e, m)?, bytes(&mut e, n)?);
+        e.add(&mut x, &y)
+    });
+    must_be_even("add_public", |mut e, m, n| {
+        let mut x = bytes(&mut e, m)?;
+        e.add_public(&mut x, &vec![1; n])
+    });
+    must_be_even("linear", |mut e, m, n| {
+        let mut x = [bytes(&mut e, m)?, bytes(&mut e, n)?];
+        e.linear(&Matrix([[1, 2], [3, 4]]), &mut x)
+    });
+    must_be_even("a byte of bits", |mut e, m, n| {
+        let mut x: [AuthBit<Gf48>; 8] = std::array::from_fn(|_| AuthBit::default());
+        for (k, x) in x.iter_mut().enumerate() {
+            *x = bit(&mut e, if k == 7 { n } else { m })?;
+        }
+        let byte: Result<AuthByte<Gf48>, Abort> = e.convert(x);
+        byte.map(drop)
+    });
+}
+
+#[test]
+fn bits_of_different_lanes() {
+    must_be_even("add_bit", |mut e, m, n| {
+        let (mut x, y) = (bit(&mut e, m)?, bit(&mut e, n)?);
+        e.add_bit(&mut x, &y)
+    });
+    must_be_even("a program", |mut e, m, n| {
+        let program = crate::nets::online::program();
+        let wires = vec![bit(&mut e, m)?, bit(&mut e, n)?, bit(&mut e, m)?];
+        e.run(&mut [ProgramRun::new(&program, wires)])
+    });
+    must_be_even("look_up", |mut e, m, n| {
+        let wires = [m, m, m, m, m, n].map(|lanes| bit(&mut e, lanes));
+        let wires = wires.into_iter().collect::<Result<_, _>>()?;
+        e.look_up(&mut [Lookup { table: &SBOXES[0], wires }])
+    });
+    must_be_even("an index of look_up_onto", |mut e, m, n| onto(&mut e, [m, n], 1, [m; 4], 6));
+    must_be_even("what is added to an index", |mut e, m, n| onto(&mut e, [m, m], n, [m; 4], 6));
+    must_be_even("a place of look_up_onto", |mut e, m, n| onto(&mut e, [m, m], 1, [m, m, n, m], 6));
+    refused("too short an index", |mut e| onto(&mut e, [9, 9], 1, [9; 4], 5));
+    refused("too long an index", |mut e| onto(&mut e, [9, 9], 1, [9; 4], 7));
+}
+
+/// A lookup in a table of DES that is added to bits of these lanes. The index has `width` bits of the first
+/// number of lanes, the last one of the second; what is added to the last has `second`.
+fn onto(
+    e: &mut Engine,
+    [first, last]: [usize; 2],
+    second: usize,
+    to: [usize; 4],
+    width: usize,
+) -> Result<(), Abort> {
+    let lanes = |k: usize| if k + 1 == width { last } else { first };
+    let index = (0..width).map(|k| bit(e, lanes(k))).collect::<Result<Vec<_>, _>>()?;
+    let (one, added) = (bit(e, 1)?, bit(e, second)?);
+    let mut state = to.into_iter().map(|lanes| bit(e, lanes)).collect::<Result<Vec<_>, _>>()?;
+    let index = index.iter().enumerate().map(|(k, bit)| [bit, if k + 1 == width { &added } else { &one }]);
+    let index = index.collect();
+    e.look_up_onto(&[LookupOnto { table: &SBOXES[0], index, to: (0..4).collect() }], &mut state)
+}
+
+/// Values have as many lanes as the masks that were looked up for them.
+#[test]
+fn values_that_no_mask_was_made_for() {
+    must_be_even("TinyTable", |e, m, n| {
+        let mut tiny = Tiny::new(e);
+        let mask = tiny.engine().input_mask(party(1), m)?;
+        let mut wire = Tiny::mask(mask.shares().clone());
+        tiny.sbox(Direction::Encrypt, &mut [&mut wire])?;
+        tiny.open_indices()?;
+        let other = tiny.engine().input_mask(party(1), n)?;
+        let mine = (tiny.engine().session().me() == party(1)).then(|| vec![1; n]);
+        let mut public = Tiny::masked(&tiny.engine().masked_input(other, mine.as_deref())?);
+        tiny.sbox(Direction::Encrypt, &mut [&mut public])
+    });
+}
