@@ -10,7 +10,7 @@ use divisi_node::{Client, KeyName, KeyType, Server, ServerOptions};
 use sha2::{Digest, Sha256};
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -52,10 +52,20 @@ pub(crate) struct Machines {
     pub identity: Arc<Identity>,
 }
 
-/// A port that was free a moment ago.
+/// A port that is free, and that the system gives to nobody who asks for any port within a minute.
+///
+/// A connection of it that its own side ended first waits there (`TIME_WAIT`): only who asks for this very
+/// port, as a server does, gets it.
 fn port() -> Result<SocketAddr, String> {
-    let found = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    found.map_err(|e| format!("no port is free ({e})"))
+    let reserve = || {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let caller = TcpStream::connect(listener.local_addr()?)?;
+        let (accepted, _) = listener.accept()?;
+        drop(accepted);
+        drop(caller);
+        listener.local_addr()
+    };
+    reserve().map_err(|e: std::io::Error| format!("no port is free ({e})"))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -250,4 +260,23 @@ pub fn server(folder: &Path, party: u8) -> Result<(), String> {
     let world: Arc<dyn World> = Arc::new(Machine);
     let server = Server::open(config, party, identity, &data, options, world).map_err(|e| e.to_string())?;
     server.run().map_err(|e| e.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::port;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_port_waits_for_who_asks_for_it() {
+        let address = port().unwrap();
+        let connections = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let (own, waits) = (format!("0100007F:{:04X}", address.port()), "06");
+        let is_held = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            words.get(1) == Some(&own.as_str()) && words.get(3) == Some(&waits)
+        };
+        assert!(connections.lines().any(is_held), "{connections}");
+        TcpListener::bind(address).unwrap();
+    }
 }
