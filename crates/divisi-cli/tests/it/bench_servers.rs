@@ -69,15 +69,19 @@ fn a_file_there_and_back_has_its_figures() {
 
 #[test]
 fn many_clients_have_their_figures() {
-    let object = json(&["serve", "--clients", "2", "--seconds", "1", "--json"]);
+    // on a busy machine the first request may take long
+    let of = |seconds: &str| json(&["serve", "--clients", "2", "--seconds", seconds, "--json"]);
+    let some = |object: &Value| object["kinds"]["one-block"]["count"] != 0;
+    let object = ["1", "8", "32"].iter().map(|seconds| of(seconds)).find(some).unwrap();
     costs_something(&object);
-    has!(object, "clients": 2, "seconds": 1.0, "mix": "one-block");
+    has!(object, "clients": 2, "mix": "one-block");
     has_exactly(&object["kinds"], &["one-block"]);
-    let blocks = &object["kinds"]["one-block"];
-    let count = blocks["count"].as_u64().unwrap();
-    assert!(count > 0 && blocks["per_second"].as_f64() == Some(count as f64), "{object}");
+    let (seconds, blocks) = (object["seconds"].as_f64().unwrap(), &object["kinds"]["one-block"]);
+    assert!([1.0, 8.0, 32.0].contains(&seconds), "{object}");
+    let per_second = blocks["count"].as_f64().unwrap() / seconds;
+    assert!((blocks["per_second"].as_f64().unwrap() - per_second).abs() <= 1e-6 * per_second, "{object}");
     let [p50, p90, p99] = ["p50_ms", "p90_ms", "p99_ms"].map(|p| blocks[p].as_f64().unwrap());
-    assert!(0.0 < p50 && p50 <= p90 && p90 <= p99 && p99 <= 1000.0, "{object}");
+    assert!(0.0 < p50 && p50 <= p90 && p90 <= p99 && p99 <= seconds * 1e3, "{object}");
     assert!(blocks["refused"].is_u64(), "{object}");
 }
 
@@ -112,8 +116,8 @@ fn a_log_is_told_how_far_a_long_command_is() {
 /// A key names 64 at most.
 #[test]
 fn more_clients_than_a_key_names_are_served() {
-    let report = serve(66, 1.0, Mix::OneBlock);
-    assert!(report.checked && report.kinds[0].count > 0, "{report:?}");
+    let report = serve_some(66, Mix::OneBlock);
+    assert!(report.checked && report.options.clients == 66, "{report:?}");
 }
 
 /// The report of a mix in which some request was done: on a busy machine the first may take long.
