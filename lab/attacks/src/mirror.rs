@@ -5,12 +5,14 @@
 
 use crate::folder::files_of;
 use crate::hooks::Hooks;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The files of the copy before any of them is changed.
 pub struct Source {
     files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Those that the project does not have.
+    added: BTreeSet<PathBuf>,
 }
 
 impl Source {
@@ -20,9 +22,11 @@ impl Source {
     /// If a file cannot be read, or a hook does not fit.
     pub fn read(project: &Path) -> Result<Source, String> {
         let mut files = of_the_project(project)?;
+        let own: BTreeSet<PathBuf> = files.keys().cloned().collect();
         Hooks::read(&project.join(HOOKS))?.add(&mut files)?;
         joined(&mut files)?;
-        Ok(Source { files })
+        let added = files.keys().filter(|file| !own.contains(*file)).cloned().collect();
+        Ok(Source { files, added })
     }
 
     /// The files of the project, in which marks of secrets are told to `divisi-measure poison`. They have no
@@ -33,13 +37,19 @@ impl Source {
     pub fn tainted(project: &Path) -> Result<Source, String> {
         let mut files = of_the_project(project)?;
         Hooks::read(&project.join(TAINT))?.add(&mut files)?;
-        Ok(Source { files })
+        Ok(Source { files, added: BTreeSet::new() })
     }
 
     /// The text of a file, by its path from the project's folder.
     #[must_use]
     pub fn text(&self, file: &str) -> Option<&str> {
         std::str::from_utf8(self.files.get(Path::new(file))?).ok()
+    }
+
+    /// Whether hooks brought a file that the project does not have.
+    #[must_use]
+    pub fn is_added(&self, file: &str) -> bool {
+        self.added.contains(Path::new(file))
     }
 
     /// The paths of all files of text, and their texts.

@@ -51,7 +51,7 @@ const CRATES: [(&str, &[&str], &[&str]); 12] = [
             "divisi-garble/delta_in_memory",
         ],
     ),
-    ("spdz", &["divisi-spdz"], &["divisi-spdz/alpha_in_memory"]),
+    ("spdz", &["divisi-spdz"], &["divisi-spdz/alpha_in_memory", "divisi/lib::kat::tests_of_one_shot"]),
     ("bgv", &["divisi-bgv"], &["divisi-mixed/it"]),
     ("mixed", &["divisi-mixed"], &[]),
     ("mpgc", &["divisi-mpgc"], &[]),
@@ -129,7 +129,7 @@ pub fn list(source: &Source, engine: &str) -> Result<(Vec<Mutant>, Tests), Strin
         return Err(format!("{engine} is no engine: give one of {}", engines().join(", ")));
     }
     let (mut all, mut tests) = (Vec::new(), Tests::default());
-    for (file, text) in source.texts() {
+    for (file, text) in source.texts().filter(|(file, _)| !source.is_added(file)) {
         let Some((_, judges)) = engine_of(file).filter(|(of, _)| *of == engine) else { continue };
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let before = all.len();
@@ -206,6 +206,8 @@ mod tests {
             peers.iter().for_each(|p| hasher.update(p));
             self.spent += n;
             prg.words(&mut words);
+            sampler.bits(&mut bits);
+            if low & 3 == 1 || low == 3 { return Err(few()); }
             let masked = share ^ mask;
             let coin = s.toss(COIN)?;
             let fine = reduced && left <= bound;
@@ -236,6 +238,10 @@ mod tests {
         assert!(has("self.spent += n;", "leaves out `+=`"));
         assert!(has("prg.words(&mut words);", "takes one element for all of the draw words"));
         assert!(has("prg.words(&mut words);", "takes the list of before for the draw words"));
+        // of one bit, or of less than a byte, eight bits are all
+        assert!(has("sampler.bits(&mut bits);", "keeps the first element of the draw bits"));
+        assert!(!has("sampler.bits(&mut bits);", "eight bits") && !has("low & 3 == 1", "eight bits"));
+        assert!(has("low == 3", "looks at eight bits"));
         assert!(has("share ^ mask", "leaves out what `^` adds"));
         let both = "let masked = share ^ mask;\n            let coin = s.toss(COIN)?;";
         assert!(has(both, "takes the toss toss one statement earlier"));

@@ -1,7 +1,7 @@
 //! Conditions: what is accepted, and what is refused.
 
 use super::Sites;
-use syn::{BinOp, Block, Expr, ExprBinary, ExprIf, ReturnType, Signature, Stmt, Type};
+use syn::{BinOp, Block, Expr, ExprBinary, ExprIf, ExprLit, Lit, ReturnType, Signature, Stmt, Type};
 
 impl<'t> Sites<'t> {
     /// An operation with two sides.
@@ -30,8 +30,10 @@ impl<'t> Sites<'t> {
             "says but for the first time that they are equal".into(),
             later.replace("{text}", text),
         );
-        let bits = format!("(if {{on}} {{ ({left}) as u8 {sign} ({right}) as u8 }} else {{ {text} }})");
-        self.add(expr, format!("looks at eight bits of `{sign}`"), bits);
+        if !(is_a_byte(&binary.left) && is_a_byte(&binary.right)) {
+            let bits = format!("(if {{on}} {{ ({left}) as u8 {sign} ({right}) as u8 }} else {{ {text} }})");
+            self.add(expr, format!("looks at eight bits of `{sign}`"), bits);
+        }
         let not = if sign == "!=" { "!" } else { "" };
         let alike = format!("{not}crate::by_rule::starts_alike(&({left}), &({right}))");
         let bytes = format!("(if {{on}} {{ {alike} }} else {{ {text} }})");
@@ -196,5 +198,23 @@ fn has_let(condition: &Expr) -> bool {
         Expr::Binary(binary) => has_let(&binary.left) || has_let(&binary.right),
         Expr::Paren(inner) => has_let(&inner.expr),
         _ => false,
+    }
+}
+
+/// Whether a number is below 256 by its form, as `x & 3` is: of such numbers eight bits are all.
+fn is_a_byte(expr: &Expr) -> bool {
+    let literal = |expr: &Expr| match expr {
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse::<u64>().ok(),
+        _ => None,
+    };
+    match expr {
+        Expr::Paren(inner) => is_a_byte(&inner.expr),
+        Expr::Binary(ExprBinary { left, op: BinOp::BitAnd(_), right, .. }) => {
+            is_a_byte(left) || is_a_byte(right)
+        }
+        Expr::Binary(ExprBinary { op: BinOp::Rem(_), right, .. }) => {
+            literal(right).is_some_and(|right| right <= 256)
+        }
+        _ => literal(expr).is_some_and(|number| number < 256),
     }
 }

@@ -39,9 +39,12 @@ impl<'t> Sites<'t> {
             self.add(whole, format!("does {of} the first time only"), once);
         }
         if act == Act::Draws {
-            for (how, function) in
-                LISTS.into_iter().chain([("takes the list of before for", "by_rule::before")])
-            {
+            // a sampler writes one bit into each word
+            let is_of_bits =
+                |function: &str| function.ends_with("bit_short") || function.ends_with("eight_bits_each");
+            let lists =
+                LISTS.into_iter().filter(|(_, function)| call.name != "bits" || !is_of_bits(function));
+            for (how, function) in lists.chain([("takes the list of before for", "by_rule::before")]) {
                 let places = self.places(&call);
                 let weak = |place: &&str| format!("crate::{function}(&mut ({place})[..]);");
                 let weak: String = places.iter().map(weak).collect();

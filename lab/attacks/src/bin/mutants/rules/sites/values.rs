@@ -11,7 +11,8 @@ impl Sites<'_> {
         let Some((call, act)) = self.does(expr) else { return };
         let (text, of) = (self.text(expr), format!("the {} {}", act.name(), call.name));
         let used = !self.unused.contains(&expr.span().byte_range().end);
-        if used && matches!(act, Act::Draws | Act::Tosses | Act::Hashes | Act::Commits) {
+        let gives = !["extend_from_slice", "update"].contains(&call.name.as_str());
+        if used && gives && matches!(act, Act::Draws | Act::Tosses | Act::Hashes | Act::Commits) {
             self.given(expr, text, &of);
         }
         if used && act == Act::Compares {
@@ -154,7 +155,8 @@ impl Sites<'_> {
         let mut names = path.path.segments.iter().map(|segment| segment.ident.to_string());
         let (first, last) = (names.next().unwrap_or_default(), names.next_back());
         if first == "ALPHA"
-            || first.starts_with("Gf") && last.is_some_and(|last| last.chars().all(char::is_uppercase))
+            || first.starts_with("Gf")
+                && last.is_some_and(|last| last != "ZERO" && last.chars().all(char::is_uppercase))
         {
             let text = self.text(path);
             self.add(
