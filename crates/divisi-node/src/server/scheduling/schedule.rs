@@ -273,7 +273,7 @@ impl Schedule {
         };
         let counted = self.connections.values().filter(|connection| counts(connection));
         let first = |connection: &ConnectionQueue| {
-            connection.request.as_ref().is_some_and(|request| request.steps == 0)
+            connection.request.as_ref().is_some_and(|request| request.steps == 0 && !request.out)
         };
         counted.map(|connection| usize::from(first(connection)) + ahead(connection)).sum()
     }
