@@ -35,6 +35,8 @@ enum Progress {
 
 struct Pending {
     order: Order,
+    /// The number of this asking among all of this process: the same order, given again, has another one.
+    number: u64,
     /// The id of the key when the order was given: the order does not apply to another key of the same name.
     id: Option<[u8; 16]>,
     asked: Instant,
@@ -52,6 +54,8 @@ pub(super) struct Orders {
     /// How long an order waits.
     lasts: Duration,
     pending: Vec<Pending>,
+    /// How often the operator has asked.
+    askings: u64,
     /// Orders that other servers proposed: a digest, who proposed it first, and when.
     proposed: Vec<([u8; 32], PartyId, Instant)>,
     log: Vec<String>,
@@ -59,7 +63,7 @@ pub(super) struct Orders {
 
 impl Orders {
     pub fn new(me: PartyId, lasts: Duration) -> Orders {
-        Orders { me, lasts, pending: Vec::new(), proposed: Vec::new(), log: Vec::new() }
+        Orders { me, lasts, pending: Vec::new(), askings: 0, proposed: Vec::new(), log: Vec::new() }
     }
 
     /// The operator of this server gives an order. It replaces an earlier order for this key, unless it is
@@ -96,9 +100,11 @@ impl Orders {
             }
         }
         self.log.push(format!("operator: {order}: asked here"));
+        self.askings += 1;
         let (order, progress) = (order.clone(), Progress::Waits);
         self.pending.push(Pending {
             order,
+            number: self.askings,
             id,
             asked: now,
             called: false,
@@ -165,6 +171,11 @@ impl Orders {
         }
     }
 
+    /// The number of this server's asking for an order.
+    pub fn asking(&self, order: &Order) -> Option<u64> {
+        self.pending.iter().find(|p| p.order == *order).map(|p| p.number)
+    }
+
     /// Record that `leader` proposed an order, and in `has` what each of the three servers has of it.
     pub fn compared(&mut self, leader: PartyId, order: &Order, has: [u8; 3], now: Instant) {
         let named = |wanted: u8| parties(PartyId::all(3).filter(|p| has[p.index()] == wanted));
@@ -219,17 +230,20 @@ impl Orders {
         true
     }
 
-    /// All three operators gave the order: record that it was done, or why not.
-    pub fn ended(&mut self, order: &Order, end: Result<(), String>) {
+    /// All three operators gave the order: record that it was done, or why not. `asking` is the number of
+    /// this server's asking with which that began: if its operator has given the order again since, a failure
+    /// is not one of the new asking, which is proposed again; what was done is done for both.
+    pub fn ended(&mut self, order: &Order, asking: Option<u64>, end: Result<(), String>) {
         let Some(pending) = self.pending.iter_mut().find(|p| p.order == *order) else { return };
         self.log.push(match &end {
             Ok(()) => format!("operator: {order}: done, all three asked for it"),
             Err(why) => format!("operator: {order}: not done: {why}"),
         });
-        pending.progress = match end {
-            Ok(()) => Progress::Done,
-            Err(why) => Progress::Failed(why),
-        };
+        match end {
+            Ok(()) => pending.progress = Progress::Done,
+            Err(why) if asking == Some(pending.number) => pending.progress = Progress::Failed(why),
+            Err(_) => {}
+        }
         let digest = order.digest();
         self.proposed.retain(|(known, ..)| *known != digest);
     }

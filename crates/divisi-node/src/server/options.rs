@@ -48,6 +48,10 @@ pub struct ServerOptions {
     /// The longest interval at which a leader shows that it is alive, if it is not that of what ships.
     #[cfg(test)]
     pub(crate) beat: Option<Duration>,
+    /// How long an operator waits for the outcome of an order, beside the beats of the servers, if it is not
+    /// as long as with what ships.
+    #[cfg(test)]
+    pub(crate) outcome: Option<Duration>,
     /// The interval at which refused handshakes are logged, if it is not a minute.
     #[cfg(test)]
     pub(crate) minute: Option<Duration>,
@@ -78,6 +82,8 @@ impl Default for ServerOptions {
             passes_over: None,
             #[cfg(test)]
             beat: None,
+            #[cfg(test)]
+            outcome: None,
             #[cfg(test)]
             minute: None,
             #[cfg(test)]

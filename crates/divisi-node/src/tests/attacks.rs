@@ -203,7 +203,7 @@ fn a_request_to_one_server_only_is_given_up() {
         let told = failed.message.contains("client alice has not sent party");
         assert!(failed.retry && told, "{}", failed.message);
     }
-    assert!(harness.logged("client alice has not sent party"));
+    harness.await_logged(1, "client alice has not sent party");
     unharmed(&harness, &key);
 }
 
@@ -211,7 +211,7 @@ fn a_request_to_one_server_only_is_given_up() {
 /// request.
 #[test]
 fn a_slow_client_holds_up_nobody() {
-    let (harness, key) = hurried();
+    let (harness, key) = harness();
     let mut slow = Rogue::connect(&harness, "alice");
     slow.exchange(|_| ToServer::Request { number: 1, item: item(&key, 3 * CHUNK as u64) });
     let mut bob = harness.connect("bob");

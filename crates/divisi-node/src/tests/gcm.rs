@@ -125,7 +125,7 @@ fn an_input_that_ends_early_is_the_callers_fault() {
     assert_eq!(error.kind, ErrorKind::Usage);
     // the servers need not wait for the rest
     encrypt(&mut harness.connect("alice"), &key, b"", b"text").unwrap();
-    assert!(harness.logged("its client left"));
+    harness.await_logged(1, "its client left");
     fails(encrypt(&mut alice, &key, b"", b"text"), "connect again");
 }
 

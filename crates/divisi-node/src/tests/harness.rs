@@ -119,6 +119,8 @@ impl ServersHarness {
         for (i, listener) in listeners.into_iter().enumerate() {
             harness.start(i, Some(listener));
         }
+        // on a busy machine that takes longer than some tests wait for an answer
+        harness.await_logged(3, "joined the other servers");
         harness
     }
 

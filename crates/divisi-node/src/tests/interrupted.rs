@@ -1,12 +1,12 @@
 //! Calls that their caller wants to end, and lists of requests over several connections.
 
-use super::harness::{BUSY, encrypt, with_key, world};
+use super::harness::{BUSY, encrypt, eventually, with_key, world};
 use crate::{ClientPool, Error, ErrorKind};
 use divisi_net::{Config, Interrupt, Machine};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How soon a call ends, on a busy machine; none of these would end by itself in ten times as long.
@@ -88,11 +88,15 @@ fn a_list_is_done_in_order_over_several_connections() {
     let lengths: Vec<usize> = sealed.unwrap().iter().map(Vec::len).collect();
     assert_eq!(lengths, (28..48).collect::<Vec<_>>());
     assert!((2..=3).contains(&most.into_inner()));
-    let done = AtomicUsize::new(0);
+    let (refused, done) = (AtomicBool::new(false), AtomicUsize::new(0));
     let failed = pool.map(&texts, |_, text| {
         if text.len() == 2 {
+            refused.store(true, Ordering::SeqCst);
             return Err(Error::new(ErrorKind::Refused, divisi_core::step!("x"), "not this one"));
         }
+        // however late the one that fails begins
+        let is_refused = || refused.load(Ordering::SeqCst);
+        eventually(4 * BUSY, || if is_refused() { Ok(()) } else { Err("none is refused") });
         std::thread::sleep(Duration::from_millis(50));
         done.fetch_add(1, Ordering::SeqCst);
         Ok(())

@@ -159,8 +159,11 @@ fn a_missing_server_is_seen_and_so_is_its_return() {
     let mut harness = ServersHarness::new();
     let health = HealthWatch::start(&harness.config, harness.identity("alice"), &world()).unwrap();
     let serving = |health: &HealthWatch| {
-        eventually(4 * BUSY, || health.report().trouble().map_or(Ok(()), Err));
-        assert!(health.report().is_serving());
+        let report = eventually(4 * BUSY, || {
+            let report = health.report();
+            report.trouble().map_or(Ok(report), Err)
+        });
+        assert!(report.is_serving());
     };
     serving(&health);
     for i in 0..3 {

@@ -41,7 +41,7 @@ pub(crate) fn run(
 ) -> Result<(), Abort> {
     let found = node.keys.load(&order.key).ok().flatten();
     let id = found.as_ref().map(|key| key.info.id);
-    let mine = node.operators(|orders, now| orders.stands(order, id, now));
+    let (mine, asking) = node.operators(|orders, now| (orders.stands(order, id, now), orders.asking(order)));
     let has = exchange(rep, [mine, 0, 0, 0, 0])?;
     node.operators(|orders, now| orders.compared(leader, order, has.map(|status| status[0]), now));
 
@@ -90,7 +90,7 @@ pub(crate) fn run(
         Ok(Some((info, _))) => chown(node, rep, order, &info)?,
         _ => destroy(node, rep, ready, order, forget)?,
     };
-    node.operators(|orders, _| orders.ended(order, end));
+    node.operators(|orders, _| orders.ended(order, asking, end));
     Ok(())
 }
 

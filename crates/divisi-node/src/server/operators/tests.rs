@@ -90,7 +90,7 @@ fn an_order_waits_until_all_three_have_asked() {
     assert!(log.len() == 2 && log[1].contains("the operator of party 2 gave another order"), "{log:?}");
     assert_eq!(orders.state(&order), Some((asked(&[2], &[2]), true)));
 
-    orders.ended(&order, Ok(()));
+    orders.ended(&order, orders.asking(&order), Ok(()));
     logged(&mut orders, "done, all three asked");
     assert_eq!(orders.state(&order), Some((OrderState::Done, true)));
     // it is done once: whoever asks again learns that it is
@@ -108,11 +108,27 @@ fn what_failed_may_be_asked_for_again() {
     let (mut orders, now) = orders();
     let order = destroy("k");
     orders.ask(&order, ID, now).unwrap();
-    orders.ended(&order, Err("not at party 2".into()));
+    orders.ended(&order, orders.asking(&order), Err("not at party 2".into()));
     assert_eq!(orders.state(&order).unwrap().0, OrderState::Failed("not at party 2".into()));
     assert_eq!(orders.stands(&order, ID, now), NONE);
     orders.ask(&order, ID, now).unwrap();
     assert_eq!(orders.stands(&order, ID, now), SAME);
+}
+
+/// An order that is given again while the servers are at it does not fail with what was given before: it is
+/// proposed again. If they did it, it is done.
+#[test]
+fn what_is_asked_for_again_meanwhile_does_not_fail_with_the_first() {
+    let (mut orders, now) = orders();
+    let order = destroy("k");
+    orders.ask(&order, ID, now).unwrap();
+    assert_eq!(orders.next_call(now), Some(order.clone()));
+    let first = orders.asking(&order);
+    orders.ask(&order, ID, now).unwrap();
+    orders.ended(&order, first, Err("not at party 2".into()));
+    assert_eq!((orders.stands(&order, ID, now), orders.has_call()), (SAME, true));
+    orders.ended(&order, first, Ok(()));
+    assert_eq!(orders.state(&order), Some((OrderState::Done, true)));
 }
 
 /// An hour after an order was given nothing is left of it.
@@ -135,7 +151,7 @@ fn an_order_expires() {
     );
     assert_eq!(orders.state(&order), None);
     assert_eq!(orders.next_call(start + HOUR), Some(other.clone()));
-    orders.ended(&other, Ok(()));
+    orders.ended(&other, orders.asking(&other), Ok(()));
     orders.take_log();
     // an end is forgotten without a word
     orders.tick(start + 2 * HOUR);
@@ -181,7 +197,7 @@ fn what_waits_and_what_is_logged_is_bounded() {
         orders.ask(&destroy(&format!("k{i}")), ID, now).unwrap();
     }
     assert!(orders.ask(&destroy("more"), ID, now).unwrap_err().contains("64 orders are waiting"));
-    orders.ended(&destroy("k7"), Ok(()));
+    orders.ended(&destroy("k7"), orders.asking(&destroy("k7")), Ok(()));
     orders.ask(&destroy("more"), ID, now).unwrap();
     orders.take_log();
 
