@@ -165,9 +165,12 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::hello::Role;
-    use crate::world::Machine;
+    use crate::world::{Ahead, Machine};
     use crate::{Config, Listener, Mesh, Peer};
     use std::net::TcpListener;
+
+    /// Longer than anything takes here.
+    const LONG: Duration = Duration::from_secs(20);
 
     struct TestMesh {
         config: Config,
@@ -178,11 +181,14 @@ mod tests {
     }
 
     fn test_mesh() -> TestMesh {
+        test_mesh_in(Arc::new(Machine))
+    }
+
+    fn test_mesh_in(world: Arc<dyn World>) -> TestMesh {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let first = listener.local_addr().unwrap().to_string();
         let hosts = [first, "127.0.0.1:1".into(), "127.0.0.1:2".into()];
         let mut made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
-        let world: Arc<dyn World> = Arc::new(Machine);
         let own = Arc::new(made.parties.remove(0));
         let me = PartyId::new(1).unwrap();
         let listener = Listener::open_at(listener, made.config.clone(), me, own, world.clone()).unwrap();
@@ -201,7 +207,7 @@ mod tests {
         }
 
         fn greet(&self, identity: &Identity, hello: &Hello) -> Result<(Wire, Hello), Trouble> {
-            let until = Machine.now() + Duration::from_millis(500);
+            let until = Machine.now() + LONG;
             let mut wire =
                 dial(&self.config, self.listener.me(), identity, &self.world, until, &Interrupt::default())?;
             let answer = greet(&mut wire, hello, identity, until)?;
@@ -226,14 +232,14 @@ mod tests {
             let start = Machine.now();
             let trouble = p.greet(identity, &hello).err().unwrap();
             assert_eq!(trouble, Trouble::Refused { own: identity.fingerprint() });
-            assert!(start.elapsed() < Duration::from_secs(1));
+            assert!(start.elapsed() < LONG / 2);
         }
         let elsewhere = Hello { to: 2, ..p.hello(Role::Party, 2) };
         assert_eq!(p.greet(second, &elsewhere).err(), Some(Trouble::NotIt));
         let future = Hello { versions: (4, 9), ..p.hello(Role::Party, 2) };
         assert_eq!(p.greet(second, &future).err(), Some(Trouble::Version { ours: (2, 3), theirs: (2, 3) }));
         p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
-        let served = p.listener.next_client(Duration::from_secs(1)).unwrap();
+        let served = p.listener.next_client(LONG).unwrap();
         assert_eq!(served.peer(), &Peer::Client("alice".into()));
     }
 
@@ -287,8 +293,8 @@ mod tests {
         let mut socket = TcpStream::connect(p.listener.address()).unwrap();
         // the listener waits for a peer that is slow before its first message
         std::thread::sleep(Duration::from_secs(2));
-        std::io::Write::write_all(&mut socket, &words).unwrap();
         let start = Machine.now();
+        std::io::Write::write_all(&mut socket, &words).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let (mut bytes, mut answer) = ([0; 4096], 0);
         while let Ok(n @ 1..) = std::io::Read::read(&mut socket, &mut bytes) {
@@ -371,22 +377,26 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_not_confirmed_seats_nobody() {
-        let p = test_mesh();
+        let clock = Arc::new(Ahead::default());
+        let p = test_mesh_in(clock.clone());
         let second = &p.parties[0];
+        // the join goes on until the clock is set forward
+        let within = 3 * LONG;
         std::thread::scope(|s| {
-            let join = s.spawn(|| Mesh::join(&p.listener, Duration::from_millis(1500)).err().unwrap());
+            let join = s.spawn(|| Mesh::join(&p.listener, within).err().unwrap());
             for confirmation in [vec![], vec![0; 16]] {
                 let (mut wire, answer) = p.greet(second, &p.hello(Role::Party, 2)).unwrap();
                 assert_ne!(answer.nonce, [0; 16]);
-                let until = Machine.now() + Duration::from_millis(500);
+                let until = Machine.now() + LONG;
                 wire.write_all(&confirmation, until).unwrap();
                 if confirmation.is_empty() {
                     wire.close();
                 } else {
                     // The listener says no more: no readiness comes.
-                    assert!(wire.read_exact(&mut [0], until).is_err());
+                    assert_eq!(wire.read_exact(&mut [0], until), Err(Broken::Closed));
                 }
             }
+            *clock.0.lock().unwrap() += within;
             let missing: Vec<_> = join.join().unwrap().missing;
             let absent = |n| (PartyId::new(n).unwrap(), Trouble::Absent);
             assert_eq!(missing, [absent(2), absent(3)]);

@@ -90,6 +90,30 @@ impl World for FixedWorld {
     }
 }
 
+/// The machine with its clock set forward by this time.
+#[cfg(test)]
+#[derive(Default)]
+pub(crate) struct Ahead(pub Mutex<Duration>);
+
+#[cfg(test)]
+impl World for Ahead {
+    fn now(&self) -> Instant {
+        Machine.now() + *lock(&self.0)
+    }
+
+    fn unix_time(&self) -> Duration {
+        Machine.unix_time()
+    }
+
+    fn entropy(&self, out: &mut [u8]) {
+        Machine.entropy(out);
+    }
+
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+        Machine.spawn(name, work)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ use crate::world::Machine;
 use crate::{Identity, World, step, tls};
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use zeroize::Zeroizing;
 
 /// Longer than anything takes here.
@@ -137,18 +138,22 @@ fn a_peer_that_takes_drops_is_a_stall() {
     let (peer, step) = (PartyId::P2, step!("x"));
     c.send(peer, step, 1, &vec![7; 32 << 20]).unwrap();
     let over = Arc::new(AtomicBool::new(false));
+    let (tell, told) = channel();
     let drips = std::thread::spawn({
         let over = over.clone();
         move || {
             let mut drops = 0;
             while !over.load(Ordering::Relaxed) {
                 far.read_exact(&mut [0; 256], far.now() + LONG).unwrap();
-                std::thread::sleep(Duration::from_millis(10));
                 drops += 1;
+                tell.send(()).unwrap();
+                std::thread::sleep(Duration::from_millis(10));
             }
             drops
         }
     });
+    // on a busy machine the peer may begin late
+    (0..2).for_each(|_| told.recv().unwrap());
     let ends = c.wait_for_capacity(peer, step, 1 << 20);
     over.store(true, Ordering::Relaxed);
     assert!(matches!(ends, Err(Fault::Stalled { .. })), "{ends:?}");

@@ -114,7 +114,7 @@ fn an_orderly_end_loses_nothing_that_was_sent() {
             s.spawn(|| {
                 cb.send(p(1), step!("one"), 1, &[1]).unwrap();
                 cb.send(p(1), step!("big"), 1, &vec![3; big]).unwrap();
-                b.close(Duration::from_secs(5));
+                b.close(Duration::from_secs(60));
             });
             std::thread::sleep(Duration::from_millis(300));
             one(&ca, 2).unwrap();
@@ -178,8 +178,11 @@ fn an_answer_that_nobody_asked_for_does_nothing() {
 #[test]
 fn poison_wakes_own_strands_and_peers_and_spares_other_sessions() {
     for meshes in both(3, &Options::default()) {
+        let opened = Barrier::new(3);
         run(&meshes, |m| {
             let (a, b, other) = (m.open(5, 0).unwrap(), m.open(5, 1).unwrap(), m.open(6, 0).unwrap());
+            // nobody opens a session that has ended
+            opened.wait();
             std::thread::scope(|s| {
                 s.spawn(|| {
                     let fault = one(&b, m.me().next(3).number()).unwrap_err();
@@ -189,6 +192,7 @@ fn poison_wakes_own_strands_and_peers_and_spares_other_sessions() {
                         assert_eq!(fault, Fault::Aborted { peer: p(1), step: step!("one"), blames: None });
                     }
                 });
+                // most likely the strands wait by then; one that does not yet learns the same
                 std::thread::sleep(Duration::from_millis(150));
                 if m.me() == p(1) {
                     a.poison();

@@ -6,10 +6,13 @@ use divisi_net::{
 };
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
+/// A limit that passes.
 const SHORT: Duration = Duration::from_millis(700);
+/// A limit that does not pass, even on a busy machine.
+const LONG: Duration = Duration::from_secs(20);
 
 fn exchange(m: &Mesh, session: u32) {
     let c = m.open(session, 0).unwrap();
@@ -53,6 +56,7 @@ fn a_mesh_is_joined_again_after_a_party_died() {
     let mut meshes = join_all(&listeners, &options);
     for dying in 0..3_usize {
         meshes.remove(dying).reset();
+        let (noticed, tried) = &(Barrier::new(2), Barrier::new(3));
         // The others notice, and all dial again, the dead one late, over listeners that stayed open.
         let again = std::thread::scope(|s| {
             let threads: Vec<_> = listeners
@@ -61,20 +65,18 @@ fn a_mesh_is_joined_again_after_a_party_died() {
                 .map(|(i, listener)| {
                     let old = (i != dying).then(|| meshes.remove(0));
                     s.spawn(move || {
-                        match old {
-                            Some(old) => {
-                                let c = old.open(1, 0);
-                                if let Ok(c) = c {
-                                    let fault = receive(&c, old.me().next(3), step!("x"), 1).unwrap_err();
-                                    assert_eq!(fault.peer().map(|p| p.index()), Some(dying), "{fault}");
-                                }
-                                std::thread::sleep(Duration::from_millis(200));
-                                old.reset();
-                                // A first try that is given up leaves half-open connections behind.
-                                assert!(Mesh::join(listener, Duration::from_millis(200)).is_err());
+                        if let Some(old) = old {
+                            let c = old.open(1, 0);
+                            if let Ok(c) = c {
+                                let fault = receive(&c, old.me().next(3), step!("x"), 1).unwrap_err();
+                                assert_eq!(fault.peer().map(|p| p.index()), Some(dying), "{fault}");
                             }
-                            None => std::thread::sleep(Duration::from_millis(600)),
+                            noticed.wait();
+                            old.reset();
+                            // A first try that is given up leaves half-open connections behind.
+                            assert!(Mesh::join(listener, Duration::from_millis(200)).is_err());
                         }
+                        tried.wait();
                         Mesh::join(listener, Duration::from_secs(20)).unwrap()
                     })
                 })
@@ -86,12 +88,20 @@ fn a_mesh_is_joined_again_after_a_party_died() {
     }
 }
 
+/// Closes a port so that no other test gets it within a minute: a connection of it that its own side ended
+/// first waits there (`TIME_WAIT`), and only who asks for this very port gets it.
+fn abandon(listener: TcpListener) {
+    let caller = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    drop(listener.accept().unwrap());
+    drop(caller);
+}
+
 #[test]
 fn who_is_missing_is_named() {
     let mut site = site(3, &[]);
     let (d1, d2) = (site.listener(0), site.listener(1));
     let gone = site.config.parties()[2].address.clone();
-    site.listeners.pop();
+    abandon(site.listeners.pop().unwrap());
     let errors = std::thread::scope(|s| {
         let threads = [&d1, &d2].map(|d| s.spawn(|| Mesh::join(d, SHORT).err().unwrap()));
         threads.map(|t| t.join().unwrap())
@@ -102,7 +112,7 @@ fn who_is_missing_is_named() {
         assert!(e.to_string().contains("party 3 did not connect in time"), "{e}");
     }
     // And a party whose lower peers are not there says where it looked.
-    let lonely = check(&site.config, &site.identities[0], &world(), SHORT).unwrap();
+    let lonely = check(&site.config, &site.identities[0], &world(), LONG).unwrap();
     assert!(matches!(&lonely[1].result, Err(Trouble::Unreachable { address, .. }) if *address == gone));
 }
 
@@ -115,13 +125,15 @@ fn a_wrong_identity_is_refused_at_once_with_both_fingerprints() {
     let other = Arc::new(Identity::generate(&Machine));
     let forged = site.config.add_party(p(2), None, Pin::Key(other.public())).unwrap();
     let d2 = site.listener_with(1, &forged, &other);
+    // who does not answer holds up a check
+    let _third = site.listener(2);
     let start = Instant::now();
     let e = Mesh::join(&d2, Duration::from_secs(5)).err().unwrap();
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     assert_eq!(e.missing, [(p(1), Trouble::Refused { own: other.fingerprint() })]);
     // Seen from outside: the pinned and the presented one.
     let pinned = site.config.parties()[1].pin.fingerprint();
-    let report = &check(&site.config, &site.identities[0], &world(), SHORT).unwrap()[0];
+    let report = &check(&site.config, &site.identities[0], &world(), LONG).unwrap()[0];
     assert_eq!(report.result, Err(Trouble::WrongIdentity { pinned, presented: other.fingerprint() }));
     let text = report.to_string();
     assert!(text.contains(&pinned.to_string()) && text.contains(&other.fingerprint().to_string()), "{text}");
@@ -161,17 +173,19 @@ fn another_partys_identity_oneself_and_clients_are_no_party() {
     let swapped = config.add_party(p(1), Some(&config.parties()[2].address), config.parties()[0].pin);
     assert!(swapped.unwrap_err().to_string().contains("same address"));
     let own = site.listener(2);
+    // who does not answer holds up a check
+    let second = site.listener(1);
     let moved = config
         .add_party(p(3), Some("127.0.0.1:1"), config.parties()[2].pin)
         .and_then(|c| c.add_party(p(1), Some(&config.parties()[2].address), config.parties()[0].pin))
         .unwrap();
-    let reports = check(&moved, &site.identities[2], &world(), SHORT).unwrap();
+    let reports = check(&moved, &site.identities[2], &world(), LONG).unwrap();
     let mine = site.identities[2].fingerprint();
     assert!(matches!(reports[0].result, Err(Trouble::WrongIdentity { presented, .. }) if presented == mine));
-    drop(own);
+    drop((own, second));
     // A client's key dials as a client, but a party's does not.
-    site.dial(&site.clients[0], SHORT).unwrap();
-    let e = site.dial(&site.identities[1], SHORT).err().unwrap();
+    site.dial(&site.clients[0], LONG).unwrap();
+    let e = site.dial(&site.identities[1], LONG).err().unwrap();
     let refused = Trouble::Refused { own: site.identities[1].fingerprint() };
     assert_eq!(e, ConnectionError::Trouble(Peer::Party(p(1)), refused));
     let unknown = Identity::generate(&Machine);
@@ -179,7 +193,7 @@ fn another_partys_identity_oneself_and_clients_are_no_party() {
     let e = site.dial(&unknown, Duration::from_secs(5)).err().unwrap();
     assert!(start.elapsed() < Duration::from_secs(4));
     assert!(e.to_string().contains(&unknown.fingerprint().to_string()), "{e}");
-    assert!(d1.next_client(SHORT).is_some());
+    assert!(d1.next_client(LONG).is_some());
     assert!(d1.next_client(Duration::from_millis(100)).is_none());
 }
 
@@ -197,7 +211,7 @@ fn configurations_and_emulations_must_agree() {
     let (a, b) = (site.config.digest().parties, other.digest().parties);
     assert_eq!(e1.missing, [(p(2), Trouble::Digest { ours: a, theirs: b })]);
     assert_eq!(e2.missing, [(p(1), Trouble::Digest { ours: b, theirs: a })]);
-    let report = &check(&other, &site.identities[1], &world(), SHORT).unwrap()[0];
+    let report = &check(&other, &site.identities[1], &world(), LONG).unwrap()[0];
     assert!(!report.result.as_ref().unwrap().same_parties);
     assert!(report.trouble().unwrap().contains("other parties"));
     d2.reload(site.config.clone()).unwrap();
@@ -224,7 +238,7 @@ fn lists_of_clients_may_differ() {
     let d2 = site.listener_with(1, &other, &site.identities[1]);
     run(&join_all(&[d1, d2], &Options::default()), |m| exchange(m, 1));
     let d1 = site.listener(0);
-    let report = &check(&other, &site.identities[1], &world(), SHORT).unwrap()[0];
+    let report = &check(&other, &site.identities[1], &world(), LONG).unwrap()[0];
     assert!(!report.result.as_ref().unwrap().same_clients && report.trouble().is_none());
     assert!(report.to_string().contains("another list of clients"), "{report}");
     drop(d1);
@@ -258,7 +272,7 @@ fn a_check_sees_healthy_links() {
         }
     }
     let stranger = Arc::new(Identity::generate(&Machine));
-    assert!(check(&site.config, &stranger, &world(), SHORT).unwrap_err().to_string().contains("neither"));
+    assert!(check(&site.config, &stranger, &world(), LONG).unwrap_err().to_string().contains("neither"));
     drop(listeners);
 }
 
@@ -266,8 +280,8 @@ fn a_check_sees_healthy_links() {
 fn clients_are_served_within_lengths_and_limits() {
     let site = site(2, &["alice", "bob"]);
     let listener = site.listener(0);
-    let mut alice = site.dial(&site.clients[0], SHORT).unwrap();
-    let mut served = listener.next_client(SHORT).unwrap();
+    let mut alice = site.dial(&site.clients[0], LONG).unwrap();
+    let mut served = listener.next_client(LONG).unwrap();
     assert_eq!(served.peer(), &Peer::Client("alice".into()));
     assert_eq!(alice.peer(), &Peer::Party(p(1)));
     assert_eq!(alice.binding(), served.binding());
@@ -286,8 +300,8 @@ fn clients_are_served_within_lengths_and_limits() {
     let e = served.recv(10).unwrap_err();
     assert_eq!(e, ConnectionError::TooLong { peer: Peer::Client("alice".into()), len: 11, max: 10 });
     alice.close();
-    let bob = site.dial(&site.clients[1], SHORT).unwrap();
-    let mut served = listener.next_client(SHORT).unwrap();
+    let bob = site.dial(&site.clients[1], LONG).unwrap();
+    let mut served = listener.next_client(LONG).unwrap();
     assert_eq!(served.peer(), &Peer::Client("bob".into()));
     assert_ne!(bob.binding(), &[0; 32]);
     drop(bob);
@@ -300,8 +314,8 @@ fn a_connection_is_quiet_until_something_comes() {
     let site = site(2, &["alice"]);
     let listener = site.listener(0);
     for speaks in [true, false] {
-        let mut alice = site.dial(&site.clients[0], SHORT).unwrap();
-        let mut served = listener.next_client(SHORT).unwrap();
+        let mut alice = site.dial(&site.clients[0], LONG).unwrap();
+        let mut served = listener.next_client(LONG).unwrap();
         served.send(&[1, 2]).unwrap();
         assert_eq!(alice.recv(2).unwrap(), [1, 2]);
         assert!(alice.is_quiet() && alice.is_quiet());
@@ -338,7 +352,7 @@ fn a_knock_of_garbage_harms_nobody() {
         }
     }
     run(&join_all(&listeners, &Options::default()), |m| exchange(m, 1));
-    site.dial(&site.clients[0], SHORT).unwrap();
+    site.dial(&site.clients[0], LONG).unwrap();
 }
 
 #[test]
@@ -364,7 +378,7 @@ fn two_hundred_that_say_nothing_do_not_shut_a_client_out() {
     assert!(silent.iter().flatten().count() > 100);
     let start = Instant::now();
     let mut alice = site.dial(&site.clients[0], Duration::from_secs(10)).unwrap();
-    let mut served = listener.next_client(SHORT).unwrap();
+    let mut served = listener.next_client(LONG).unwrap();
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert_eq!(served.identity(), site.clients[0].fingerprint());
     assert_eq!(alice.identity(), site.identities[0].fingerprint());

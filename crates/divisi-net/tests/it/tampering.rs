@@ -3,7 +3,7 @@
 use crate::parties::*;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Fault, Frame, Mesh, Options, Step, step};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
 const A: Step = Step::new("tampering/a");
@@ -12,9 +12,16 @@ const B: Step = Step::new("tampering/b");
 /// Party 1 sends a, then b, to party 2 through `intercept`. Returns what party 2 receives, in each kind of
 /// mesh.
 fn attacked<I: Intercept + 'static>(intercept: impl Fn() -> I) -> Vec<Result<Vec<u8>, Fault>> {
-    let options = Options { timeout: Duration::from_millis(200), ..Options::default() };
+    attacked_within(Options::default().timeout, intercept)
+}
+
+/// The same where party 2 waits for b no longer than this.
+fn attacked_within<I: Intercept + 'static>(
+    limit: Duration,
+    intercept: impl Fn() -> I,
+) -> Vec<Result<Vec<u8>, Fault>> {
     let mut results = Vec::new();
-    for meshes in both(2, &options) {
+    for meshes in both(2, &Options::default()) {
         Tap::new(&meshes[0]).intercept(p(2), Box::new(intercept())).unwrap();
         results.extend(run(&meshes, |m: &Mesh| {
             let c = m.open(1, 0).unwrap();
@@ -26,6 +33,7 @@ fn attacked<I: Intercept + 'static>(intercept: impl Fn() -> I) -> Vec<Result<Vec
             } else {
                 let got = receive(&c, p(1), A, 100_000).and_then(|mut a| {
                     a.truncate(1);
+                    m.set_timeout(limit);
                     a.extend(receive(&c, p(1), B, 1)?);
                     Ok(a)
                 });
@@ -58,15 +66,18 @@ fn untouched_flipped_dropped_doubled_and_swapped() {
             }
         })
     };
-    let without =
-        |step: Step| attacked(move || move |f: Frame| if f.step == step.id { vec![] } else { vec![f] });
+    let without = |step: Step, limit: Duration| {
+        attacked_within(limit, move || move |f: Frame| if f.step == step.id { vec![] } else { vec![f] })
+    };
     all(changed(|_| {}), |r| *r == Ok(b"ab".to_vec()));
     all(changed(|f| f.body[0] ^= 1), |r| *r == Ok(b"`c".to_vec()));
     let cut = Fault::Malformed { peer: p(1), step: A, want: 100_000, got: 99_999 };
     all(changed(|f| _ = f.body.pop()), |r| *r == Err(cut.clone()));
     let early = Fault::WrongStep { peer: p(1), step: A, got: B.id };
-    all(without(A), |r| *r == Err(early.clone()));
-    all(without(B), |r| matches!(r, Err(Fault::Stalled { peer, step: B, .. }) if *peer == p(1)));
+    all(without(A, Options::default().timeout), |r| *r == Err(early.clone()));
+    // nothing more comes: here alone the time limit passes
+    let stalled = without(B, Duration::from_millis(200));
+    all(stalled, |r| matches!(r, Err(Fault::Stalled { peer, step: B, .. }) if *peer == p(1)));
     let again = Fault::WrongStep { peer: p(1), step: B, got: A.id };
     all(attacked(|| |f: Frame| vec![f.clone(), f]), |r| *r == Err(again.clone()));
     let swap = || {
@@ -112,6 +123,7 @@ fn a_rushing_party_answers_with_what_it_has_seen() {
     for meshes in both(3, &Options::default()) {
         let held = Arc::new(Mutex::new(None));
         let aborted = Arc::new(Mutex::new(Vec::new()));
+        let sent = Barrier::new(2);
         let tap = Tap::new(&meshes[0]);
         for peer in [2, 3] {
             let (held, aborted) = (held.clone(), aborted.clone());
@@ -122,6 +134,7 @@ fn a_rushing_party_answers_with_what_it_has_seen() {
             match m.me().number() {
                 1 => {
                     c.send(p(2), A, 1, &[1; 70_000]).unwrap();
+                    sent.wait();
                     assert_eq!(receive(&c, p(3), B, 70_000).unwrap(), [3; 70_000]);
                     receive(&c, p(2), step!("end"), 0).unwrap();
                     c.poison();
@@ -132,7 +145,8 @@ fn a_rushing_party_answers_with_what_it_has_seen() {
                     assert!(receive(&c, p(1), step!("end"), 0).is_err());
                 }
                 _ => {
-                    std::thread::sleep(Duration::from_millis(50));
+                    // by now the message to party 2 is held back
+                    sent.wait();
                     c.send(p(1), B, 1, &[3; 70_000]).unwrap();
                     assert!(receive(&c, p(1), step!("end"), 0).is_err());
                 }
