@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixSocket, UnixStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
@@ -34,6 +34,8 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 pub(crate) const ENDING: Duration = Duration::from_secs(8);
 /// How long the loop rests after an error of the system, of which the usual one passes.
 const REST: Duration = Duration::from_millis(50);
+/// The most connections that wait at a unix socket to be accepted: as many as the system usually lets wait.
+const WAITING: u32 = 4096;
 /// The longest headers, and what of a body is read ahead.
 const BUFFER: usize = 16 << 10;
 
@@ -80,17 +82,21 @@ pub fn bind(listen: &Listen) -> Result<Socket, String> {
             let failed =
                 |e: io::Error| format!("the socket {shown} cannot be made ({e}): choose another path");
             clear(path)?;
-            // who may open it may use the keys: its owner, and whoever the owner lets in. It is so from its
-            // first moment on.
-            let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
-            let listener = UnixListener::bind(path);
-            rustix::process::umask(before);
-            let listener = listener.map_err(failed)?;
-            let mode = std::fs::Permissions::from_mode(0o600);
-            std::fs::set_permissions(path, mode).map_err(failed)?;
-            Ok(Socket::Unix(listener))
+            bind_own(path).map(Socket::Unix).map_err(failed)
         }
     }
+}
+
+/// A socket at a path. Who may open it may use the keys: its owner, and whoever the owner lets in.
+fn bind_own(path: &Path) -> io::Result<UnixListener> {
+    let socket = UnixSocket::new_stream()?;
+    // the file has this mode, less the umask, from its first moment on; another umask would be that of all
+    // threads
+    rustix::fs::fchmod(&socket, rustix::fs::Mode::from_raw_mode(0o600))?;
+    socket.bind(path)?;
+    // the umask may have taken the owner's bits, too
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    socket.listen(WAITING)
 }
 
 /// Remove the socket that a gateway left behind which did not end in order.
