@@ -69,10 +69,12 @@ fn worked() -> f64 {
     cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9
 }
 
-/// Repeat `work` for about `time`. Returns how often it ran, and the seconds of CPU time that it took.
+/// Repeat `work` for about `time`, and at least once. Returns how often it ran, and the seconds of CPU time
+/// that it took.
 fn repeat(time: Duration, mut work: impl FnMut()) -> (u64, f64) {
     let (start, begun, mut calls) = (Instant::now(), worked(), 0);
-    while start.elapsed() < time {
+    // also if something else has used up the time before it begins
+    while calls == 0 || start.elapsed() < time {
         (0..16).for_each(|_| work());
         calls += 16;
     }
@@ -102,8 +104,8 @@ fn loopback(time: Duration) -> std::io::Result<f64> {
     let (mut input, _) = listener.accept()?;
     let writer = std::thread::spawn(move || {
         let (piece, start, begun) = (vec![0; WRITE], Instant::now(), worked());
-        // The loop ends when the time is over, or when the reader is gone.
-        while start.elapsed() < time && out.write_all(&piece).is_ok() {}
+        // The loop ends when the time is over, after one write at least, or when the reader is gone.
+        while out.write_all(&piece).is_ok() && start.elapsed() < time {}
         worked() - begun
     });
     let (begun, mut bytes, mut piece) = (worked(), 0u64, vec![0; WRITE]);
