@@ -135,10 +135,10 @@ fn a_streamed_run_is_measured_as_a_whole() {
     assert!(told["batches"].as_array().unwrap().len() > 1);
 }
 
-/// A process that is killed ends the benchmark in time, and is named.
+/// A process that is killed ends the benchmark long before the time limit, and is named.
 #[test]
 fn a_party_that_is_killed_is_named() {
-    let timeout = Duration::from_secs(1);
+    let timeout = Duration::from_secs(30);
     for (victim, after) in [(1, 0), (2, 300), (4, 900)] {
         let options = BenchOptions { reps: 100_000, timeout, ..garbled(4, &[]) };
         let sent = std::sync::Mutex::new(None);
@@ -159,6 +159,6 @@ fn a_party_that_is_killed_is_named() {
         let took = sent.lock().unwrap().unwrap().elapsed();
         let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");
         assert_eq!((failure.kind, failure.peer), (Kind::Abort, Some(victim)), "{told}");
-        assert!(failure.step.is_some() && took < timeout + Duration::from_secs(1), "{told}");
+        assert!(failure.step.is_some() && took < timeout / 2, "{told}");
     }
 }

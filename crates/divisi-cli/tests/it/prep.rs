@@ -295,7 +295,11 @@ fn a_kill_keeps_what_is_whole() {
             .map(|party| dir.join("stock").join(party).join("tables-6-00000001.lot"))
             .into();
         while !lots.iter().all(|lot| lot.exists()) {
-            assert!(child.try_wait().unwrap().is_none(), "it ended before it was killed");
+            if let Some(ended) = child.try_wait().unwrap() {
+                // on a busy machine it may be faster than this test
+                assert!(ended.success(), "{ended}");
+                return false;
+            }
             std::thread::sleep(std::time::Duration::from_millis(2));
         }
         child.kill().unwrap();

@@ -59,19 +59,25 @@ fn circuit_job(program: Program, owners: [u8; 3], receivers: [&[u8]; 3]) -> JobS
     JobSpec::Circuit(job::CircuitJob { circuit, adder: Adder::FewestAnds, between, count: 1 })
 }
 
+/// The time limit of runs that end by themselves: a busy machine does not reach it.
+const PATIENT: Duration = Duration::from_secs(20);
+/// The time limit of runs of which many wait for a message that was dropped, and each may end in an abort.
+const HASTY: Duration = Duration::from_millis(500);
+
 fn play(
     program: &Program,
     owners: [u8; 3],
     receivers: [&[u8]; 3],
     security: Security,
     values: [u64; 3],
+    timeout: Duration,
     taps: impl Fn(PartyId, Tap),
 ) -> Vec<Result<Outcome, Abort>> {
     let job = circuit_job(program.clone(), owners, receivers);
     let settings = EngineSettings { security, ..EngineSettings::default() };
     let prepared = engine::prepare(engine::named("rep3").unwrap(), &job, &settings).unwrap();
     let prepared = &*prepared;
-    let options = Options { timeout: Duration::from_millis(500), ..Options::default() };
+    let options = Options { timeout, ..Options::default() };
     let meshes = memory::mesh_with(3, &options, Arc::new(divisi_net::Machine));
     for mesh in &meshes {
         taps(mesh.me(), Tap::new(mesh));
@@ -105,9 +111,8 @@ fn outputs_are_those_in_the_clear_and_go_to_whom_they_are_for() {
         for (owners, receivers) in
             [([1, 2, 3], &[1, 2, 3][..]), ([2, 2, 2], &[1]), ([3, 1, 3], &[2, 3]), ([1, 3, 1], &[3])]
         {
-            for (me, end) in
-                PartyId::all(3).zip(play(&program, owners, [receivers; 3], security, values, |_, _| {}))
-            {
+            let ends = play(&program, owners, [receivers; 3], security, values, PATIENT, |_, _| {});
+            for (me, end) in PartyId::all(3).zip(ends) {
                 let outcome = end.unwrap();
                 let learned = if receivers.contains(&me.number()) { &want[..] } else { &[] };
                 assert_eq!(outcome.outputs, learned, "{me} {owners:?}");
@@ -153,7 +158,7 @@ fn each_value_goes_to_its_own_parties() {
     };
     let cases: [[&[u8]; 3]; 4] = [SPLIT, [&[1], &[1], &[2]], [&[3], &[3], &[3]], [&[1, 2, 3], &[2], &[1, 2]]];
     for receivers in cases {
-        let ends = play(&program, [1, 2, 3], receivers, Security::Malicious, values, |_, _| {});
+        let ends = play(&program, [1, 2, 3], receivers, Security::Malicious, values, PATIENT, |_, _| {});
         for (me, end) in PartyId::all(3).zip(ends) {
             let outcome = end.unwrap();
             assert_eq!(outcome.outputs, part(&program, receivers, me, &want), "{me} {receivers:?}");
@@ -182,7 +187,7 @@ fn a_lie_about_a_value_is_noticed_where_it_goes() {
                 tap.intercept(party(to), Box::new(count)).unwrap();
             }
         };
-        let ends = play(&program, [1, 2, 3], SPLIT, Security::Malicious, values, count);
+        let ends = play(&program, [1, 2, 3], SPLIT, Security::Malicious, values, PATIENT, count);
         ends.into_iter().for_each(|end| drop(end.unwrap()));
         let last = *counted.lock().unwrap() - 1;
         for bit in [0, 7, 9] {
@@ -201,7 +206,7 @@ fn a_lie_about_a_value_is_noticed_where_it_goes() {
                     tap.intercept(party(to), Box::new(change)).unwrap();
                 }
             };
-            let ends = play(&program, [1, 2, 3], SPLIT, Security::Malicious, values, lie);
+            let ends = play(&program, [1, 2, 3], SPLIT, Security::Malicious, values, PATIENT, lie);
             for (me, end) in PartyId::all(3).zip(ends).filter(|(me, _)| me.number() != from) {
                 match end {
                     Ok(outcome) => {
@@ -345,7 +350,7 @@ fn no_change_of_a_message_gives_a_wrong_output() {
             tap.intercept(to, Box::new(count)).unwrap();
         }
     };
-    play(&program, [1, 2, 3], [&[1, 2, 3]; 3], Security::Malicious, values, count)
+    play(&program, [1, 2, 3], [&[1, 2, 3]; 3], Security::Malicious, values, PATIENT, count)
         .into_iter()
         .for_each(|end| drop(end.unwrap()));
     let messages = counted.lock().unwrap().clone();
@@ -374,7 +379,7 @@ fn no_change_of_a_message_gives_a_wrong_output() {
                 };
                 tap.intercept(party(to), Box::new(change)).unwrap();
             };
-            let ends = play(&program, [1, 2, 3], [&[1, 2, 3]; 3], Security::Malicious, values, attack);
+            let ends = play(&program, [1, 2, 3], [&[1, 2, 3]; 3], Security::Malicious, values, HASTY, attack);
             attacks += 1;
             for (me, end) in PartyId::all(3).zip(ends).filter(|(me, _)| me.number() != from) {
                 match end {

@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn keys_and_files_there_and_back() {
-    let mut harness = ServersHarness::new(10.0);
+    let mut harness = ServersHarness::new(30.0);
     let text = random(200_001);
     std::fs::write(harness.path("text"), &text).unwrap();
     harness.does("anna", "key new --key files --type aes-256 --clients ben");
@@ -172,7 +172,7 @@ fn keys_and_files_there_and_back() {
         }
         assert!(!log.contains(&hex::encode(&key)), "{log}");
         signal(harness.server(party), Signal::TERM);
-        assert_eq!(wait(harness.server(party), Duration::from_secs(5)), 0);
+        assert_eq!(wait(harness.server(party), Duration::from_secs(20)), 0);
     }
 }
 
@@ -198,13 +198,13 @@ fn begin(harness: &mut ServersHarness) -> Child {
 
 #[test]
 fn an_interrupted_client_leaves_nothing() {
-    let mut harness = ServersHarness::new(10.0);
+    let mut harness = ServersHarness::new(30.0);
     harness.does("anna", "key new --key k --type aes-128");
     // a process that is killed cannot clean up: its output had no name yet
     for (which, status) in [(Signal::INT, 1), (Signal::TERM, 1), (Signal::KILL, -1)] {
         let mut child = begin(&mut harness);
         signal(&child, which);
-        assert_eq!(wait(&mut child, Duration::from_secs(2)), status);
+        assert_eq!(wait(&mut child, Duration::from_secs(20)), status);
         assert_eq!(harness.files(), ["long"]);
     }
     // The servers noticed, and serve the next.
@@ -217,13 +217,14 @@ fn an_interrupted_client_leaves_nothing() {
 
 #[test]
 fn a_server_that_dies_is_named_and_the_others_join_it_again() {
-    let mut harness = ServersHarness::new(2.0);
+    let mut harness = ServersHarness::new(30.0);
     harness.does("anna", "key new --key k --type aes-128");
     let child = begin(&mut harness);
     let start = Instant::now();
     harness.server(2).kill().unwrap();
     let output = child.wait_with_output().unwrap();
-    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    // and not by the time limit
+    assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("party 2") && told.lines().count() == 1, "{told}");
@@ -252,7 +253,7 @@ fn a_server_that_dies_is_named_and_the_others_join_it_again() {
 
 #[test]
 fn links_are_checked_and_a_data_directory_has_one_server() {
-    let mut harness = ServersHarness::with(10.0, &["--json"], None);
+    let mut harness = ServersHarness::with(30.0, &["--json"], None);
     let json = harness.told("anna", "mesh check --json");
     let links = json["links"].as_array().unwrap();
     assert_eq!(links.len(), 3);
@@ -305,7 +306,7 @@ fn links_are_checked_and_a_data_directory_has_one_server() {
     harness.fails("anna", "encrypt --key k --in text --out no", 1, &["party 1", "damaged"]);
     assert!(!harness.path("no").exists());
     signal(harness.server(1), Signal::TERM);
-    assert_eq!(wait(harness.server(1), Duration::from_secs(5)), 0);
+    assert_eq!(wait(harness.server(1), Duration::from_secs(20)), 0);
     // it starts again, says so, and serves what is whole
     harness.start(1);
     harness.wait_for(1, "k.key is damaged", 1);

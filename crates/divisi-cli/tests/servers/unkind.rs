@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 /// with two chunks each, the handshakes under way, the programs of hashes, and what the allocator holds.
 const GROWTH: usize = 96 << 20;
 
+/// How long an attack may take until it begins.
+const BEGINS: Duration = Duration::from_secs(30);
+
 /// How much of an attack there is.
 #[derive(Clone, Copy)]
 enum Run {
@@ -89,11 +92,17 @@ fn p99(mut times: Vec<Duration>) -> Duration {
     times[(times.len() * 99).div_ceil(100) - 1]
 }
 
-/// Send requests, at least `requests` of them and for at least the time `least`.
-fn honest(anna: &mut Client, key: &KeyName, (requests, least): (usize, Duration)) -> Duration {
+/// Send requests, at least `requests` of them, for at least the time `least`, and until the attack has begun.
+fn honest(
+    anna: &mut Client,
+    key: &KeyName,
+    (requests, least): (usize, Duration),
+    has_begun: impl Fn() -> bool,
+) -> Duration {
     let start = Instant::now();
     let mut times = Vec::new();
-    while times.len() < requests || start.elapsed() < least {
+    let waits = |lasted: Duration| lasted < least || lasted < BEGINS && !has_begun();
+    while times.len() < requests || waits(start.elapsed()) {
         let begun = Instant::now();
         block(anna, key);
         times.push(begun.elapsed());
@@ -109,7 +118,7 @@ fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> Server
     let key: KeyName = "k".parse().unwrap();
     let mut anna = connect_as(&harness, "anna").unwrap();
     let (requests, least) = run.requests();
-    let before = honest(&mut anna, &key, (requests, Duration::ZERO));
+    let before = honest(&mut anna, &key, (requests, Duration::ZERO), || true);
     let memory = held(&mut harness);
 
     let site = Site { harness: &harness, key, over: AtomicBool::new(false), done: AtomicUsize::new(0) };
@@ -117,7 +126,8 @@ fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> Server
     let (during, done) = std::thread::scope(|s| {
         (0..threads).for_each(|_| drop(s.spawn(move || attack(site))));
         let honest = s.spawn(|| {
-            let during = honest(&mut anna, &site.key, (requests, least));
+            let has_begun = || site.done.load(Ordering::SeqCst) > 0;
+            let during = honest(&mut anna, &site.key, (requests, least), has_begun);
             // a new connection is made beside the attack too
             let mut again = connect_as(site.harness, "anna").unwrap();
             block(&mut again, &site.key);
@@ -141,9 +151,15 @@ fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> Server
 
 /// Check that the log of some server has a line with this text, which names the client.
 fn named(harness: &ServersHarness, text: &str) {
-    let told = || (1..=3).any(|party| harness.log(party).iter().any(|line| line.contains(text)));
-    until(&format!("a line with {text:?}"), Duration::from_secs(20), told);
+    until(&format!("a line with {text:?}"), Duration::from_secs(20), || is_named(harness, text));
 }
+
+fn is_named(harness: &ServersHarness, text: &str) -> bool {
+    (1..=3).any(|party| harness.log(party).iter().any(|line| line.contains(text)))
+}
+
+/// What the log says of a request of the client who attacks.
+const BEN: &str = "client ben: ";
 
 /// Bytes that never end while the attack lasts, of a client that takes this long for each read.
 struct Endless<'a>(&'a Site<'a>, Duration);
@@ -186,7 +202,7 @@ fn endless(site: &Site<'_>, pause: Duration) {
 
 fn requests_without_end(run: Run) {
     let harness = beside(run, run.of(4, 16), |site| endless(site, Duration::ZERO));
-    named(&harness, "client ben: ");
+    named(&harness, BEN);
 }
 
 fn drips(run: Run) {
@@ -195,7 +211,7 @@ fn drips(run: Run) {
         let pause = [10, 100, 190][next.fetch_add(1, Ordering::SeqCst) % 3];
         endless(site, Duration::from_millis(pause));
     });
-    named(&harness, "client ben: ");
+    named(&harness, BEN);
 }
 
 fn answers_that_nobody_reads(run: Run) {
@@ -204,7 +220,7 @@ fn answers_that_nobody_reads(run: Run) {
         let mut input = Endless(site, Duration::ZERO);
         ben.encrypt(&site.key, b"", &mut input, LONG, &mut Deaf(site), &mut |_| {}).unwrap_err();
     });
-    named(&harness, "client ben: ");
+    named(&harness, BEN);
 }
 
 /// The command of a client that is stopped and continues in turn, in the middle of its file.
@@ -214,13 +230,15 @@ fn stopped_by_turns(run: Run) {
     let harness = beside(run, run.of(1, 3), |site| {
         let name = format!("long-{:?}", std::thread::current().id());
         std::fs::write(site.harness.path(&name), random(8 << 20)).unwrap();
-        while site.on() {
+        // on a busy machine it goes on until a request of it has arrived
+        let (begun, mut alone) = (Instant::now(), Duration::from_millis(100));
+        while site.on() || !is_named(site.harness, BEN) && begun.elapsed() < BEGINS {
             let args = ["encrypt", "--key", "k", "--in", &name];
             let mut child = site.harness.command_of("ben", &args).spawn().unwrap();
-            let out = child
-                .stdout
-                .take()
-                .map(|mut out| std::thread::spawn(move || io::copy(&mut out, &mut io::sink()).unwrap()));
+            let mut out = child.stdout.take().unwrap();
+            let out = std::thread::spawn(move || io::copy(&mut out, &mut io::sink()).unwrap());
+            std::thread::sleep(alone);
+            alone *= 2;
             while site.on() && child.try_wait().unwrap().is_none() {
                 signal(&child, Signal::STOP);
                 site.did();
@@ -230,12 +248,10 @@ fn stopped_by_turns(run: Run) {
             }
             let _ = child.kill();
             let _ = child.wait();
-            if let Some(out) = out {
-                out.join().unwrap();
-            }
+            out.join().unwrap();
         }
     });
-    named(&harness, "client ben: ");
+    named(&harness, BEN);
 }
 
 fn messages_by_many(run: Run) {
@@ -246,7 +262,7 @@ fn messages_by_many(run: Run) {
             ben.hash(&sha, &mut io::repeat(1).take(4096), 4096, &mut |_| {}).unwrap();
         }
     });
-    named(&harness, "client ben: ");
+    named(&harness, BEN);
 }
 
 fn connections_that_idle(run: Run) {
@@ -369,7 +385,7 @@ fn keys_by_one_client(run: Run) {
         }
     });
     println!("refused at the limit: {}", refused.into_inner());
-    named(&harness, "client ben: ");
+    named(&harness, BEN);
 }
 
 macro_rules! attacks {

@@ -21,6 +21,8 @@ pub use wires::{FAULTS, Fault, Plan, Record, When, Wires, through_proxies};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 pub const PARTIES: usize = 3;
 const TIMEOUT: Duration = Duration::from_secs(2);
+/// The time limit of a run in which nothing happens.
+const UNDISTURBED: Duration = Duration::from_secs(60);
 /// The time that a busy machine may take in addition.
 const BUSY: Duration = Duration::from_secs(15);
 
@@ -108,13 +110,13 @@ pub static AES_128: Task = Task {
     timeout: TIMEOUT,
 };
 
-fn party(dir: &Path, way: RunChoice, index: usize) -> Child {
+fn party(dir: &Path, way: RunChoice, index: usize, timeout: Duration) -> Child {
     let number = index + 1;
     let given = (way.task.inputs)(number);
     Command::new(PROGRAM)
         .current_dir(dir)
         .args(["run", "--engine", way.engine, "--json"])
-        .args(["--timeout", &way.task.timeout.as_secs().to_string()])
+        .args(["--timeout", &timeout.as_secs().to_string()])
         .args(way.task.what)
         .args(way.more)
         .args(given.iter().flat_map(|input| ["--input", input.as_str()]))
@@ -138,10 +140,11 @@ pub fn run(way: RunChoice, plan: Option<Plan>) -> (Ends, [u64; PARTIES], Vec<(Re
     for (name, text) in (way.task.files)() {
         std::fs::write(dir.path().join(name), text).unwrap();
     }
+    let timeout = if plan.is_some() { way.task.timeout } else { UNDISTURBED };
     let mut children: Vec<Option<Child>> = {
         // no proxy passes anything on before all processes are known
         let mut wires = wires.lock().unwrap();
-        let children: Vec<Child> = (0..PARTIES).map(|index| party(dir.path(), way, index)).collect();
+        let children: Vec<Child> = (0..PARTIES).map(|index| party(dir.path(), way, index, timeout)).collect();
         wires.processes = children.iter().map(Child::id).collect();
         children.into_iter().map(Some).collect()
     };

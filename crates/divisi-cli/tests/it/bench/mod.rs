@@ -128,10 +128,16 @@ fn an_emulated_network_takes_its_time() {
         ..BenchOptions::default()
     }
     .counted(512);
-    let online = phase(&run(&options), "online");
     // 40 rounds of half a round trip each, and 512 blocks of 3,200 bits at 10 Mbit/s.
     let least = 40.0 * 0.005 + 512.0 * 3200.0 / 10e6;
-    assert!(online.seconds >= least && online.seconds < 4.0 * least, "{} {least}", online.seconds);
+    // a busy machine may delay a run, and not each of three
+    let is_soon = |seconds: &f64| *seconds < 4.0 * least;
+    let mut took: Vec<f64> = Vec::new();
+    while took.len() < 3 && !took.last().is_some_and(is_soon) {
+        took.push(phase(&run(&options), "online").seconds);
+    }
+    assert!(took.iter().all(|seconds| *seconds >= least), "{took:?} {least}");
+    assert!(took.last().is_some_and(is_soon), "{took:?} {least}");
 }
 
 /// Repetitions of one chunk share a session: each costs what one alone does, its session's setup included.

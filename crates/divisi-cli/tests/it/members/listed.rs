@@ -207,10 +207,13 @@ impl List {
 
 /// What is true of a command that is run in a directory.
 pub fn run(command: &str, dir: &Path) -> Members {
+    // several commands at once may reach the usual time limit on a busy machine
+    let patient = ["--timeout", "60"].into_iter().filter(|_| !command.contains("--timeout"));
     let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
         .env(divisi::calibrate::VARIABLE, "50")
         .args(command.split(' '))
         .arg("--json")
+        .args(patient)
         .current_dir(dir)
         .output()
         .unwrap();

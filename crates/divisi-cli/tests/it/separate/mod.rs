@@ -1,8 +1,10 @@
 //! Parties of `divisi run` that are started one by one, each with its own arguments.
 
 use crate::program::{PROGRAM, gate, told};
+use rustix::net::sockopt::set_socket_reuseaddr;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with};
 use std::ffi::OsStr;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,9 +15,19 @@ fn address() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let mut addresses = std::iter::repeat_with(|| {
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
-        format!("127.0.0.1:{}", 10_000 + std::process::id().wrapping_mul(97).wrapping_add(next) % 20_000)
+        let port = 10_000 + std::process::id().wrapping_mul(97).wrapping_add(next) % 20_000;
+        SocketAddrV4::new(Ipv4Addr::LOCALHOST, port as u16)
     });
-    addresses.find(|address| TcpListener::bind(address).is_ok()).unwrap()
+    addresses.find(is_free).unwrap().to_string()
+}
+
+/// Whether nobody listens there, asked by a socket that does not listen either: a process that another test
+/// has begun to start holds it, too, until it runs its own program, and would keep the party from listening.
+fn is_free(address: &SocketAddrV4) -> bool {
+    let (family, kind) = (AddressFamily::INET, SocketType::STREAM);
+    let socket = socket_with(family, kind, SocketFlags::CLOEXEC, None).unwrap();
+    set_socket_reuseaddr(&socket, true).unwrap();
+    bind(&socket, address).is_ok()
 }
 
 /// A mesh of parties in a directory, whose ports are free.
