@@ -318,31 +318,43 @@ pub(crate) fn at_once<R: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::{PublicParameters, local};
+
+    /// AES-128 by this many threads.
+    fn aes(threads: usize) -> Task {
+        let (protocol, rounds) = (Protocol::Gf4Circuit, Rounds::OfLevels);
+        let what = What::Aes { rounds: 10, direction: Direction::Encrypt };
+        let chunk = Task::at_once(&what, 16, protocol, rounds);
+        let passes = Passes::for_bits(57).unwrap();
+        let (security, on_demand) = (Security::Malicious, false);
+        let (input_bytes, statistical) = (16, 57);
+        Task { what, input_bytes, protocol, security, rounds, on_demand, chunk, statistical, passes, threads }
+    }
 
     #[test]
     fn strands_are_as_many_as_there_are_chunks_for() {
-        let (protocol, rounds) = (Protocol::Gf4Circuit, Rounds::OfLevels);
-        let what = || What::Aes { rounds: 10, direction: Direction::Encrypt };
-        let strands = |threads, count| {
-            let chunk = Task::at_once(&what(), 16, protocol, rounds);
-            let passes = Passes::for_bits(57).unwrap();
-            let (security, on_demand) = (Security::Malicious, false);
-            let (input_bytes, statistical) = (16, 57);
-            let what = what();
-            Task {
-                what,
-                input_bytes,
-                protocol,
-                security,
-                rounds,
-                on_demand,
-                chunk,
-                statistical,
-                passes,
-                threads,
-            }
-            .strands(count)
-        };
+        let strands = |threads, count| aes(threads).strands(count);
         assert_eq!((strands(1, 100_000), strands(2, 100_000), strands(8, 1)), (1, 2, 1));
+    }
+
+    /// Inputs come from somebody else: a component that is too short or too long is refused, whichever it is.
+    #[test]
+    fn inputs_of_a_wrong_length_are_refused() {
+        let count = 3;
+        let agreed = |first: usize, second: usize| {
+            local::run(3, &PublicParameters::new("inputs"), |session| {
+                let task = aes(1);
+                let part = Part { first: vec![0; first], second: vec![0; second] };
+                let columns = inputs::agree(&mut [task.engine(session)?], &task, &part, count)?;
+                Ok(columns.iter().map(|chunk| (chunk.columns.len(), chunk.lanes)).collect::<Vec<_>>())
+            })
+        };
+        let fits = 16 * count;
+        assert_eq!(agreed(fits, fits).unwrap(), vec![vec![(16, count)]; 3]);
+        for (first, second) in [(fits - 1, fits), (fits + 1, fits), (fits, fits - 1), (fits, fits + 1)] {
+            let refused = agreed(first, second);
+            let differs = matches!(refused, Err(Abort::Misuse { step: INPUT, what: Misuse::LengthDiffers }));
+            assert!(differs, "{first} and {second} bytes: {refused:?}");
+        }
     }
 }
