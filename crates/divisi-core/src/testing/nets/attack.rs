@@ -7,8 +7,12 @@ use crate::testing::operators::place_among;
 use crate::testing::{MessageDirection, Operator, Recording, Seen};
 use crate::{Abort, PartyId, Step};
 use divisi_net::Frame;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
+
+/// How often a shape runs with each of two inputs until a difference is no chance.
+const RUNS: u64 = 17;
 
 /// What became of a change.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,48 +71,67 @@ pub(super) fn attack(
     released(shape, change, &seen, &ends)?;
     let noticed = ends.iter().any(|(end, _)| end.is_err());
     if shape.security == ShapeSecurity::OneOfThree {
-        let noticed = stopped(change, &ends);
-        if altered && !noticed && is_noticed(change) && !is_of(shape.inputs, change) {
+        let somebody_stops = honest_parties(change, &ends).any(|(_, end)| end.is_err());
+        if altered && !somebody_stops && is_noticed(change) && !is_of(shape.inputs, change) {
             return Err("no honest party noticed".into());
         }
-        if !change.operator.is_slow() {
-            is_blind(shape, change, honest, [inputs, world], noticed)?;
-        }
+    }
+    // what was not altered with some inputs may be so with others: a message of an honest run
+    if altered && shape.security != ShapeSecurity::Curious && !change.operator.is_slow() {
+        is_blind(shape, change, honest, [inputs, world], &ends)?;
     }
     Ok(Tried { altered, noticed })
 }
 
-/// Whether honest parties stop does not depend on the inputs.
+/// The honest parties, and how they ended.
+fn honest_parties<'e>(
+    change: &Change,
+    ends: &'e ShapeEnds,
+) -> impl Iterator<Item = (PartyId, &'e Result<(), Abort>)> {
+    let corrupt = change.message.at.from;
+    PartyId::all(ends.len())
+        .zip(ends)
+        .map(|(party, (end, _))| (party, end))
+        .filter(move |(party, _)| *party != corrupt)
+}
+
+/// How each honest party ended: well, by which check at which step, or because others did.
+fn told(change: &Change, ends: &ShapeEnds) -> BTreeSet<String> {
+    let told = |(party, end): (PartyId, &Result<(), Abort>)| match end {
+        Ok(()) => format!("{party} ends well"),
+        Err(Abort::CheckFailed { check, step, .. }) => format!("{party} ends by check {check} at {step}"),
+        Err(_) => format!("{party} ends without a check"),
+    };
+    honest_parties(change, ends).map(told).collect()
+}
+
+/// Where honest parties stop does not depend on the inputs: nothing happens always with some and never with
+/// others. Once it may, by chance: another row of a garbled gate is looked at.
 fn is_blind(
     shape: &NetShape,
     change: &Change,
     honest: &Honest,
     [inputs, world]: [u64; 2],
-    noticed: bool,
+    ends: &ShapeEnds,
 ) -> Result<(), String> {
-    let other = |inputs: u64, world: u64| {
-        run(shape, change, honest, [inputs, world]).map(|run| stopped(change, &run.ends))
-    };
-    if other(inputs + 1, world)? == noticed {
-        return Ok(());
-    }
-    // a message after which nothing is due may reach a party before or after its end: that is chance
-    let mut often = [0_usize; 2];
-    for again in 0..16 {
-        for (count, more) in often.iter_mut().zip([0, 1]) {
-            *count += usize::from(other(inputs + more, world + again)?);
+    let run = |inputs: u64, world: u64| run(shape, change, honest, [inputs, world]);
+    let mut often: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    for again in 0..RUNS {
+        let first =
+            if again == 0 { told(change, ends) } else { told(change, &run(inputs, world + again)?.ends) };
+        let other = run(inputs + 1, world + again)?;
+        if !other.altered {
+            return Ok(());
+        }
+        for (side, told) in [first, told(change, &other.ends)].into_iter().enumerate() {
+            told.into_iter().for_each(|told| often.entry(told).or_default()[side] += 1);
+        }
+        often.retain(|_, [one, other]| one.abs_diff(*other) as u64 == again + 1);
+        if often.is_empty() {
+            return Ok(());
         }
     }
-    if often[0].abs_diff(often[1]) < 16 {
-        return Ok(());
-    }
-    Err(format!("whether honest parties stop depends on the inputs: {often:?} of 16"))
-}
-
-/// Whether an honest party ended its session.
-fn stopped(change: &Change, ends: &ShapeEnds) -> bool {
-    let honest = PartyId::all(ends.len()).zip(ends).filter(|(party, _)| *party != change.message.at.from);
-    honest.into_iter().any(|(_, (end, _))| end.is_err())
+    Err(format!("how honest parties end depends on the inputs, in {RUNS} runs each: {often:?}"))
 }
 
 /// Whether somebody must notice among three: what comes twice, late, or where something equal was due may be

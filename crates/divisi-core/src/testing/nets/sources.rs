@@ -108,10 +108,10 @@ fn has_word(text: &str, word: &str) -> bool {
         .any(|part| part == word)
 }
 
-/// The steps of a crate, whose files `read` reads: first `src/lib.rs`.
-pub fn steps_in(name: &str, source: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Vec<SourceStep> {
+/// The steps of a crate, whose files `read` reads, from the first one on.
+pub fn steps_in(name: &str, first: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Vec<SourceStep> {
     let mut reader = Reader { read, lines: Vec::new() };
-    reader.module(name, &source.join("lib.rs"), source);
+    reader.module(name, first, first.parent().unwrap_or(first));
     let lines = reader.lines;
     let (mut found, mut constant) = (BTreeMap::<String, (bool, PathBuf)>::new(), None);
     for Line { module, file, text } in &lines {
@@ -148,7 +148,12 @@ pub fn steps_in(name: &str, source: &Path, read: &dyn Fn(&Path) -> Option<String
 #[must_use]
 pub fn steps_of(folder: &Path) -> Vec<SourceStep> {
     let name = folder.file_name().map(|name| name.to_string_lossy().replace('-', "_")).unwrap_or_default();
-    steps_in(&name, &folder.join("src"), &|file| std::fs::read_to_string(file).ok())
+    steps_in(&name, &folder.join("src/lib.rs"), &|file| std::fs::read_to_string(file).ok())
+}
+
+/// The steps of the tests of the crate in this folder, with which shapes send what callers carry.
+fn steps_of_tests(folder: &Path) -> Vec<SourceStep> {
+    steps_in("it", &folder.join("tests/it/main.rs"), &|file| std::fs::read_to_string(file).ok())
 }
 
 /// The ids of the steps of the crate in this folder that stand in one of these files, which are named by the
@@ -159,12 +164,13 @@ pub fn steps_within(folder: &Path, files: &str) -> BTreeSet<u32> {
     steps_of(folder).iter().filter(|step| within(step)).map(SourceStep::id).collect()
 }
 
-/// The names of all steps of the crates that stand beside the one in this folder, and of that one, by ids.
+/// The names of all steps of the crates that stand beside the one in this folder, of that one, and of its
+/// tests, by ids.
 #[must_use]
 pub fn names(folder: &Path) -> BTreeMap<u32, String> {
     let beside = folder.parent().and_then(|all| std::fs::read_dir(all).ok());
     let folders: BTreeSet<PathBuf> =
         beside.into_iter().flatten().filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
-    let all = folders.iter().flat_map(|folder| steps_of(folder));
+    let all = folders.iter().flat_map(|folder| steps_of(folder)).chain(steps_of_tests(folder));
     all.map(|step| (step.id(), step.name)).collect()
 }

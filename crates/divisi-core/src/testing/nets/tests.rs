@@ -31,6 +31,8 @@ enum Planted {
     Given,
     /// One party's digest is not looked at.
     Spared,
+    /// With some inputs parts are looked at before they are compared.
+    Selective,
 }
 
 /// The parties give each other parts of a sum, compare all parts, and tell the sum.
@@ -44,6 +46,12 @@ fn toy(mut session: Session, inputs: u64, out: &mut ShapeOutcome, planted: Plant
     for peer in &peers {
         session.recv(GIVE, *peer, &mut parts[peer.index()])?;
         assert!(planted != Planted::Panics || parts[peer.index()][2] == 7, "a wrong part");
+    }
+    // what a deviating party could change in what it gives is compared with what was agreed before
+    let agreed: Vec<u8> =
+        parts.iter().enumerate().flat_map(|(i, _)| [i as u8 + 1, inputs as u8, 7]).collect();
+    if planted == Planted::Selective && inputs.is_multiple_of(2) {
+        session.require(checks::M0_3, GIVE, parts.concat() == agreed, None)?;
     }
     let sum: Vec<u8> = (0..3).map(|i| parts.iter().fold(0, |sum, part| sum ^ part[i])).collect();
     let tell = |session: &mut Session| -> Result<(), Abort> {
@@ -68,9 +76,6 @@ fn toy(mut session: Session, inputs: u64, out: &mut ShapeOutcome, planted: Plant
         };
         session.require(checks::M0_3, COMPARE, same, None)?;
     }
-    // what a deviating party could change in what it gives is compared with what was agreed before
-    let agreed: Vec<u8> =
-        parts.iter().enumerate().flat_map(|(i, _)| [i as u8 + 1, inputs as u8, 7]).collect();
     let fine = planted == Planted::Unchecked || parts.concat() == agreed;
     session.require(checks::M0_3, COMPARE, fine, None)?;
     if planted != Planted::Early {
@@ -140,6 +145,7 @@ fn planted_faults_are_found() {
         (Planted::Early, "released something before"),
         (Planted::Deaf, "accepted a message of another length"),
         (Planted::Panics, "a party panicked"),
+        (Planted::Selective, "how honest parties end depends on the inputs"),
     ] {
         let found = faults(vec![shape(planted)], Extent::All);
         let named = |fault: &&String| fault.contains("toy: step") && fault.contains(told);
@@ -241,7 +247,7 @@ fn steps_are_read_from_what_ships() {
         };
         Some(text.to_owned())
     };
-    let found = steps_in("k", Path::new(""), &read);
+    let found = steps_in("k", Path::new("lib.rs"), &read);
     let files: Vec<&str> = found.iter().filter_map(|step| step.file.to_str()).collect();
     assert_eq!(files, ["a.rs", "a.rs", "a.rs", "b/mod.rs", "c.rs"]);
     let found: Vec<(&str, bool)> = found.iter().map(|step| (step.name.as_str(), step.speaks)).collect();
