@@ -1,6 +1,7 @@
 //! The nets of masked tables (docs/nets.md): shapes of everything that the engine computes, and of what it
 //! stands on, and the censuses over them.
 
+mod client;
 mod draws;
 mod made;
 pub mod online;
@@ -20,6 +21,7 @@ const RELEASES: &[&str] = &[
     "divisi_spdz::engine/output",
     "divisi_spdz::input/output.to",
     "divisi_spdz::engine::values/values.output",
+    client::GIVES,
 ];
 
 fn shape(

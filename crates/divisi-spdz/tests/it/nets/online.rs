@@ -40,7 +40,7 @@ pub fn shapes() -> Vec<NetShape> {
         shape("TinyTable", 3, tiny),
         shape("TinyTable of bits", 3, tiny_bits),
         shape("programs", 3, programs),
-        shape("clients", 3, clients),
+        shape("clients", 3, super::client::clients),
     ]
 }
 
@@ -234,22 +234,6 @@ fn programs(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
         let one = given(&mut e, party(2), &[[0; 16], [0x80; 16]].concat())?;
         let found = e.vanish(&[x, zeros, one])?;
         out.put("zeros", found.into_iter().map(u8::from).collect::<Vec<u8>>());
-    }
-    Ok(())
-}
-
-/// The parties' part of inputs from two clients, and of outputs to them.
-fn clients(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
-    let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
-    for (client, lanes) in [out.lanes(CALLS[0]), CALLS[1]].into_iter().enumerate() {
-        let (mask, of, _) = e.client_mask(lanes)?;
-        e.prove(of, &[client as u8; 16])?;
-        let mut x = e.client_input(mask, &values(seed, lanes))?;
-        e.sbox(Direction::Encrypt, &mut [&mut x])?;
-        let verified = e.settled(x)?;
-        let (of, _) = e.show(verified)?;
-        e.prove(of, &[client as u8 + 7; 16])?;
-        out.put("shown", vec![client as u8]);
     }
     Ok(())
 }

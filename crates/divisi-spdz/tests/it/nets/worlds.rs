@@ -111,6 +111,7 @@ fn the_others_cannot_tell_two_worlds_apart() {
         add("polynomials", |session, run| bits(session, run, BitDecomposition));
         add("powers of DES", |session, run| bits(session, run, Raw));
         add("TinyTable", tiny);
+        add("a client", super::client::secret);
     }
     let net = WorldNet { folder: env!("CARGO_MANIFEST_DIR"), shapes };
     assert_eq!(net.judge(), [] as [String; 0]);
