@@ -111,13 +111,14 @@ pub(crate) fn result_masks(plan: &Plan<'_>, seats: Seats, masks: &Masks) -> Rows
 mod tests {
     use super::{InstanceState, Role, Rows, Spent};
     use crate::share::Shares;
-    use divisi_core::testing::memory::Needle;
+    use divisi_core::testing::memory::{Needle, alone};
     use divisi_core::wipe::{self, WipedVec};
     use zeroize::Zeroizing;
 
     /// \[Q17\] After an evaluation the memory is kept, but none of its labels or mask shares.
     #[test]
     fn an_evaluated_circuit_is_wiped() {
+        let _alone = alone();
         let needles = [11, 12].map(|seed| Needle::new(seed, true));
         let mut spent = None;
         wipe::stack(|| {

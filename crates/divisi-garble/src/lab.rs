@@ -3,9 +3,9 @@
 
 use crate::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_circuit::{Program, plain};
-use divisi_core::testing::Harness;
+use divisi_core::testing::{self, Harness};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, local};
-use divisi_net::{Mesh, memory};
+use divisi_net::Mesh;
 use divisi_ot::{Setup, SetupConfig};
 use zeroize::Zeroizing;
 
@@ -128,14 +128,10 @@ impl GarbleLab {
         n: usize,
         f: impl Fn(&mut Session, &mut Garble) -> Result<R, Abort> + Sync,
     ) -> Vec<Result<R, Abort>> {
-        run_over(
-            memory::mesh(n),
-            |_| self.parameters(),
-            |session| {
-                let mut garble = self.party(session)?;
-                f(session, &mut garble)
-            },
-        )
+        testing::run(n, &self.parameters(), |mut session| {
+            let mut garble = self.party(&mut session)?;
+            f(&mut session, &mut garble)
+        })
     }
 
     /// Runs a plan with all parties in one process, connected in memory. `inputs` has, for each instance, the

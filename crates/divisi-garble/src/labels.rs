@@ -284,11 +284,12 @@ impl Values {
 mod tests {
     use super::*;
     use crate::share::{Rows, Shares};
-    use divisi_core::testing::memory::Needle;
+    use divisi_core::testing::memory::{Needle, alone};
     use divisi_core::wipe::WipedVec;
 
     /// Whether a word that `work` got is nowhere in memory after it.
     fn is_gone(seed: u8, work: impl FnOnce(u128)) -> bool {
+        let _alone = alone();
         let needle = Needle::new(seed, true);
         wipe::stack(|| {
             let mut bytes = [0; 16];

@@ -3,18 +3,27 @@
 //! The scan reads every mapping that can be read and written, as the kernel shows them: heap, stacks and
 //! statics, dead or alive. The secret that is searched for, the needle, is kept masked, so that the scan does
 //! not find the needle itself; and the scan leaves out its own buffer. Nothing else should run meanwhile:
-//! such a test is a program of its own, whose other threads wait.
+//! such a test is a program of its own, whose other threads wait. Small ones that share a program hold
+//! [`alone`].
 
 use crate::Prg;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::FileExt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The mask that is added to each byte of a needle, so that its plain bytes are in memory only where they
 /// were planted.
 const HIDE: u8 = 0xa5;
 /// How many bytes are read at once.
 const CHUNK: usize = 1 << 20;
+
+/// Of the tests of a program that hold this from the planting of a needle to the end of the search, one runs
+/// at a time: a scan copies into its buffer whatever it reads, the needles of other tests, too.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Sixteen secret bytes that are searched for, masked with `HIDE`.
 pub struct Needle([u8; 16]);

@@ -3,9 +3,9 @@
 pub use crate::local::run_over;
 
 use crate::{Abort, Check, Misuse, PartyId, PublicParameters, Session};
-use divisi_net::{Fault, memory};
+use divisi_net::{Fault, Machine, Options, memory};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Start session 1 among `n` parties over links in memory and run `f` at each. The results are in the
@@ -18,7 +18,10 @@ pub fn run<R: Send>(
     parameters: &PublicParameters,
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    run_over(memory::mesh(n), |_| parameters.clone(), f)
+    // time limits pass at once when all parties wait, and never because the machine is busy
+    let options = Options { timeout: Duration::from_secs(120), ..Options::default() };
+    let meshes = memory::mesh_that_skips(n, &options, Arc::new(Machine));
+    run_over(meshes, |_| parameters.clone(), f)
 }
 
 /// Like [`run`], with a time limit for messages. Messages are not recorded, so that they take no memory after

@@ -64,6 +64,7 @@ mod tests {
 
     /// The copies of a secret in the memory of this process, after `work` with it.
     fn copies_after<R>(seed: u8, work: impl FnOnce(u128) -> R) -> (R, Vec<memory::Found>) {
+        let _alone = memory::alone();
         let needle = Needle::new(seed, true);
         let held = stack(|| {
             let mut bytes = [0; 16];

@@ -3,7 +3,7 @@
 use divisi_core::DrawPurpose;
 use divisi_core::checks;
 use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
-use divisi_net::memory::mesh_with;
+use divisi_net::memory::mesh_that_skips;
 use divisi_net::tamper::{Intercept, Tap};
 use divisi_net::{Frame, Machine, Mesh, Options};
 use std::collections::HashSet;
@@ -17,7 +17,9 @@ const HELLO: &str = "divisi_core::session::agree/hello";
 const ECHO: &str = "divisi_core::session::agree/echo";
 
 fn meshes(n: usize) -> Vec<Mesh> {
-    mesh_with(n, &Options { timeout: Duration::from_millis(250), ..Options::default() }, Arc::new(Machine))
+    // time limits pass at once when all parties wait, and never because the machine is busy
+    let options = Options { timeout: Duration::from_secs(3600), ..Options::default() };
+    mesh_that_skips(n, &options, Arc::new(Machine))
 }
 
 fn party(index: usize) -> PartyId {

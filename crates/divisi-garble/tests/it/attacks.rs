@@ -75,7 +75,7 @@ fn what_is_opened_looks_random() {
         "divisi_garble::run/4a.d",
         "divisi_garble::online/5.masked",
     ] {
-        let ones = many(256, 3, |i| {
+        let bit = |i: usize| {
             let program = ands(1);
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
             let lab = GarbleLab { seed: i as u8, ..GarbleLab::default() };
@@ -86,9 +86,15 @@ fn what_is_opened_looks_random() {
             let body = recording.of(MessageDirection::Out, step).pop().unwrap().frame.body;
             // behind the plan's digest, where there is one
             body[if step.ends_with("4a.d") { 32 } else { 0 }] & 1
-        });
-        let ones = ones.iter().filter(|bit| **bit == 1).count();
-        assert!((88..=168).contains(&ones), "{step}: {ones} of 256");
+        };
+        // within five standard deviations; if a sample is not, which happens once in three million, a second
+        // one decides
+        let fits = || {
+            let ones = many(256, 3, bit).into_iter().filter(|bit| *bit == 1).count();
+            println!("{step}: {ones} of 256");
+            (88..=168).contains(&ones)
+        };
+        assert!(fits() || fits(), "{step}");
     }
 }
 

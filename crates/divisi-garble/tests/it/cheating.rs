@@ -35,13 +35,13 @@ fn cheating_succeeds_as_often_as_the_bound_says() {
         let chance = 2_f64.powf(-bits(&ands));
         assert!(chance <= 2_f64.powi(-(rho as i32)) && chance > 2_f64.powi(-(rho as i32) - 1), "{chance}");
         // within three standard deviations; if a sample is not, which happens once in 370, a second one four
-        // times as large decides
+        // times as large decides, and if that is not either, a third one 16 times as large
         let fits = |runs: usize| {
             let (n, wins) = (runs as f64, successes(rho, ands, runs) as f64);
             let sigma = (n * chance * (1.0 - chance)).sqrt();
             println!("{rho} bits: {wins} of {n}, {} expected", n * chance);
             (wins - n * chance).abs() <= 3.0 * sigma
         };
-        assert!(fits(runs) || fits(4 * runs), "{rho} bits");
+        assert!(fits(runs) || fits(4 * runs) || fits(16 * runs), "{rho} bits");
     }
 }

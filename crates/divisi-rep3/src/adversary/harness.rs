@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Longer than any run lasts: after this time the test program ends, so that a hang is a failure and not a
 /// wait.
-const HANG: Duration = Duration::from_secs(300);
+const HANG: Duration = Duration::from_secs(1200);
 
 /// A harness of three parties, each of which is a [`Trio`].
 pub struct TrioHarness(testing::Harness);

@@ -58,7 +58,7 @@ fn among(n: usize, check: Option<Check>) -> bool {
         late = Some(std::thread::spawn(move || {
             let _busy = busy;
             let mut sent = false;
-            for _ in 0..2000 {
+            for _ in 0..20_000 {
                 if let Some(seen) = recording.bodies(MessageDirection::In, party(1), OPEN).get(number - 1) {
                     frame.body.truncate(32);
                     frame.body.extend_from_slice(&seen[32..]);

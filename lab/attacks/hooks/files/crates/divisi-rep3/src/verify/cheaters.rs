@@ -276,7 +276,7 @@ fn passes(kind: Kind, run: u64) -> bool {
 
 /// Asserts that the cheater passes as often as its steps give, within three standard deviations, and that the
 /// meter counts exactly these steps. By chance one count in 370 is outside; then another one of four times as
-/// many runs decides.
+/// many runs decides, and if that is outside, too, a third one of 16 times as many.
 pub(super) fn measured(kind: Kind, runs: usize) {
     let honest = TrioHarness::default().patient().act(|trio| computed(kind, trio));
     let printed = (64.0 - honest[0].as_ref().unwrap()).exp2();
@@ -290,11 +290,12 @@ pub(super) fn measured(kind: Kind, runs: usize) {
             many(runs, 4, |run| passes(kind, (from + run) as u64)).into_iter().filter(|p| *p).count();
         (passed as f64 - runs as f64 * expected) / (runs as f64 * expected * (1.0 - expected)).sqrt()
     };
-    let first = off(0, runs);
-    if first.abs() >= 3.0 {
-        let second = off(runs, 4 * runs);
-        assert!(second.abs() < 3.0, "{kind:?}: {first} and then {second} standard deviations off");
-    }
+    let fits = |from: usize, runs: usize| {
+        let off = off(from, runs);
+        println!("{kind:?}: {off} standard deviations off in {runs} runs");
+        off.abs() < 3.0
+    };
+    assert!(fits(0, runs) || fits(runs, 4 * runs) || fits(5 * runs, 16 * runs), "{kind:?}");
 }
 
 #[test]

@@ -28,12 +28,17 @@ fn forged(seed: u64) -> bool {
 }
 
 /// With |F| = 2^8 a lie passes with probability 2/2^8: by a coin of zero, or a right guess of alpha. The
-/// measured frequency must be within three sigma of it.
+/// measured frequency must be within three sigma of it. One sample in 370 is not by chance; then a second one,
+/// four times as large, decides, and if that is not either, a third one, 16 times as large.
 #[test]
 fn macs_of_eight_bits_are_forged_as_often_as_the_bound_says() {
-    let of = 3_072;
-    let passed = many(of, 4, |i| forged(i as u64)).into_iter().filter(|passed| *passed).count() as f64;
     let p = 1.0 - (1.0 - 1.0 / 256.0) * (1.0 - 1.0 / 256.0);
-    let (mean, sigma) = (of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
-    assert!((passed - mean).abs() <= 3.0 * sigma, "{passed}, not {mean} by {sigma}");
+    let fits = |from: usize, of: usize| {
+        let passed = many(of, 4, |i| forged((from + i) as u64)).into_iter().filter(|passed| *passed).count();
+        let (mean, sigma) = (of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
+        println!("{passed} of {of}, {mean} expected, sigma is {sigma}");
+        (passed as f64 - mean).abs() <= 3.0 * sigma
+    };
+    let of = 3_072;
+    assert!(fits(0, of) || fits(of, 4 * of) || fits(5 * of, 16 * of));
 }
