@@ -294,6 +294,9 @@ impl Script {
                 self.limits().places()
             );
         }
+        if args.iter().all(|value| self.public.contains_key(&value.id)) {
+            return "give a smaller number, or scale down what it stands beside, too".into();
+        }
         let name = args.iter().find_map(|value| self.name_of(value)).unwrap_or("NAME");
         format!(
             "declare smaller ranges, scale down before (`shift`), or say what you know, as `assume {name} in LOW..HIGH`"

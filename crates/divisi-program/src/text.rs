@@ -28,6 +28,8 @@ use word::{name, party, range, short};
 
 /// The largest length of a line in bytes.
 pub const LINE: usize = 1 << 20;
+/// The operations on one word of bits.
+const OF_BITS: [&str; 5] = ["not", "num", "popcount", "slice", "widen"];
 /// The first line.
 const HEAD: [&str; 3] = ["divisi", "program", "1"];
 
@@ -254,6 +256,9 @@ impl Reader<'_> {
         let Some((first, rest)) = words.split_first() else {
             return Err(format!("{op} takes a name"));
         };
+        if OF_BITS.contains(&op) && literal::unsigned(first).is_some() {
+            return Err(no_width(first));
+        }
         Ok((self.value(first)?, rest))
     }
 
@@ -351,7 +356,7 @@ impl Reader<'_> {
             "concat" => {
                 let words = words.iter().map(|word| match self.arg(word)? {
                     Arg::Value(value) => Ok(value),
-                    _ => Err(format!("the width of {} is unknown: name it by `const bits W`", short(word))),
+                    _ => Err(no_width(word)),
                 });
                 let words = words.collect::<Result<Vec<Value>, ProgramError>>()?;
                 one(self.program.concat(&words.iter().collect::<Vec<&Value>>()))
@@ -382,4 +387,9 @@ impl Reader<'_> {
         self.found.insert(name.to_owned(), found.clone());
         Ok(found)
     }
+}
+
+/// The refusal of an integer where bits are wanted.
+fn no_width(word: &str) -> ProgramError {
+    format!("the width of {} is unknown: name it by `const bits W`", short(word))
 }

@@ -380,7 +380,7 @@ fn declarations_that_do_not_stand_are_refused() {
     );
     refused(
         "input x 1 num in 0..9\ny = lt x 1073741824\n",
-        "line 3: 1073741824 can be beyond -1073741823..1073741823, and only those are compared",
+        "line 3: 1073741824 can be beyond -1073741823..1073741823, and only those are compared: give a smaller number",
     );
     refused(
         "input x 1 num in -9..1073741823\ninput y 1 num in -1..9\nl = lt x y\n",

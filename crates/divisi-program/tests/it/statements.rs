@@ -468,7 +468,7 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("input x 1 num\noutput x 1,\n", "line 3: a party is missing beside a comma");
     refused("input x 1 num\noutput x ,\n", "a party is missing");
     refused("input x 1 num\ny = bits x -5\n", "and -5 are asked for");
-    refused("y = not 5\n", "not takes bits");
+    refused("y = not 5\n", "the width of 5 is unknown");
     refused("input x 1 num\ny = select 2 x x\n", "2 is no number of 1 bits");
     refused("input x 1 num\ny = add x 99999999999999999999\n", "is beyond p/2");
     refused("input x 1 num\ny = add x 9e9\n", "9e9 is not an integer");

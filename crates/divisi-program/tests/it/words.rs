@@ -253,6 +253,9 @@ fn statements_on_bits_that_do_not_stand_are_refused() {
         let name = op.split(' ').next().unwrap();
         refused(&line(op), &format!("line 4: {name} takes bits, and this is num 1: convert it with `bits`"));
     }
+    for op in ["slice 3 0 1", "concat 3 x", "widen 3 40", "popcount 3", "num 3", "not 3"] {
+        refused(&line(op), "line 4: the width of 3 is unknown: name it by `const bits W`");
+    }
     refused(&line("slice x 0 9"), "line 4: 9 bits from bit 0 on: the word has the bits 0 to 7");
     refused(&line("slice x 8 1"), "line 4: 1 bits from bit 8 on: the word has the bits 0 to 7");
     refused(&line("slice x 18446744073709551615 2"), "line 4: 2 bits from bit 18446744073709551615 on");
