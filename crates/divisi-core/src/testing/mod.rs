@@ -3,6 +3,7 @@
 //! among them whose messages are changed ([`Harness`], [`place`]), attacks that a check stops, and that
 //! succeed where it is switched off ([`kills`]), and nets that enumerate what protocols do ([`nets`]).
 
+mod alike;
 mod harness;
 mod lab;
 pub mod memory;
@@ -12,6 +13,7 @@ pub mod nets;
 mod operators;
 mod parties;
 
+pub use alike::in_another;
 pub use harness::{Harness, LIMIT, MessageDirection, Recording, Seen, Sent, sent};
 pub use lab::{BitLab, ByteLab, Lab, OpenedOutputs, Outputs, PlainLab};
 pub use mutants::{kills, without};
