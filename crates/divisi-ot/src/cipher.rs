@@ -85,6 +85,7 @@ fn permute(cipher: &Aes128Enc, x: &mut [u128]) {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use divisi_core::testing::memory::{Needle, alone};
     use divisi_field::kernel::{Kernel, with};
 
     /// Both implementations compute the same, so that parties may have different processors.
@@ -100,5 +101,21 @@ mod tests {
         };
         let all: Vec<_> = Kernel::ALL.into_iter().filter(|kernel| kernel.is_available()).map(of).collect();
         assert!(all.iter().all(|x| *x == all[0]));
+    }
+
+    /// \[Q17\] What is kept of rows while they are hashed is wiped.
+    #[test]
+    fn nothing_is_left_of_what_was_hashed() {
+        let _alone = alone();
+        let needle = Needle::new(81, true);
+        let mut bytes = [0; 16];
+        needle.plant(&mut bytes);
+        let mut x = [u128::from_le_bytes(bytes); BATCH];
+        wipe::words(std::slice::from_mut(&mut u128::from_le_bytes(bytes)));
+        bytes.zeroize();
+        // a permutation that changes nothing leaves the rows in what is kept
+        hash_by(|_| (), &mut x, &[0; BATCH]);
+        assert_eq!(x, [0; BATCH]);
+        assert_eq!(needle.copies().unwrap().len(), 0);
     }
 }

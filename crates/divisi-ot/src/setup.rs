@@ -242,29 +242,40 @@ fn is_field(f: u32) -> bool {
 #[cfg(test)]
 #[cfg(feature = "testing")]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+    use divisi_net::{Mesh, memory};
+    use std::sync::Arc;
 
     /// At each of three parties every bit of both keys is random, and the keys are independent of each other.
     #[test]
     fn keys_of_a_field_are_uniform() {
+        const SESSIONS: usize = 48;
         let (f, config) = (40, SetupConfig { k: 2, ..SetupConfig::default() });
+        let key_of = |mesh: Mesh| {
+            let mut session = Session::start(&Arc::new(mesh), 1, &PublicParameters::new("keys"))?;
+            let setup = Setup::over_field(&mut session, config, f)?;
+            let key = setup.deltas.towards(session.peers()[0]);
+            Ok([0, 1].map(|group| setup.layout.group(&key, group)))
+        };
+        // a thread makes all set-ups of a party: nothing that was drawn for one may serve for the next
         let mut of_parties = [const { Vec::new() }; 3];
-        for _ in 0..32 {
-            let ends = divisi_core::testing::run(3, &PublicParameters::new("keys"), |mut session| {
-                let setup = Setup::over_field(&mut session, config, f)?;
-                let key = setup.deltas.towards(session.peers()[0]);
-                Ok([0, 1].map(|group| setup.layout.group(&key, group)))
-            });
-            of_parties.iter_mut().zip(ends).for_each(|(keys, end)| keys.extend(end));
+        for mesh in (0..SESSIONS).flat_map(|_| memory::mesh(3)) {
+            of_parties[mesh.me().index()].push(mesh);
         }
+        let all = |meshes: Vec<Mesh>| meshes.into_iter().map(key_of).collect::<Result<Vec<_>, Abort>>();
+        let of_parties = std::thread::scope(|s| {
+            let parties = of_parties.map(|meshes| s.spawn(move || all(meshes)));
+            parties.map(|party| party.join().unwrap().unwrap())
+        });
         for keys in of_parties {
-            assert_eq!(keys.len(), 32);
+            assert_eq!(keys.len(), SESSIONS);
             let often = |of: &dyn Fn(&[u128; 2]) -> u128| keys.iter().filter(|key| of(key) & 1 == 1).count();
             for bit in 0..128 {
                 let macs = often(&|key| key[0] >> bit);
-                assert!(if bit < f { (1..32).contains(&macs) } else { macs == 0 }, "{bit}");
-                assert!((1..32).contains(&often(&|key| key[1] >> bit)), "{bit}");
-                assert!((1..32).contains(&often(&|key| (key[0] ^ key[1]) >> (bit % f))), "{bit}");
+                assert!(if bit < f { (1..SESSIONS).contains(&macs) } else { macs == 0 }, "{bit}");
+                assert!((1..SESSIONS).contains(&often(&|key| key[1] >> bit)), "{bit}");
+                assert!((1..SESSIONS).contains(&often(&|key| (key[0] ^ key[1]) >> (bit % f))), "{bit}");
             }
         }
     }

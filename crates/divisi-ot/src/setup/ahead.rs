@@ -40,6 +40,7 @@ pub(crate) struct Counts {
 /// checked. Wiped when dropped.
 #[must_use = "rows that were begun must be finished"]
 pub struct PreprocessedRows {
+    session: [u8; 32],
     /// The number of this batch among all that were begun.
     number: u64,
     under: Under,
@@ -48,6 +49,7 @@ pub struct PreprocessedRows {
 /// Rows of which all corrections are here, and nothing is checked. Wiped when dropped.
 #[must_use = "rows that were received must be finished"]
 pub struct RowsReceived {
+    session: [u8; 32],
     number: u64,
     /// The length of the longest chain of messages after which they were received, for the count of rounds.
     chain: u32,
@@ -121,20 +123,21 @@ impl Setup {
                 Under::Dealt(wide, narrow)
             }
         };
-        Ok(PreprocessedRows { number, under })
+        Ok(PreprocessedRows { session: self.session, number, under })
     }
 
     /// Receives the peers' corrections of the oldest batch that was begun, from the strand on which it was.
     ///
     /// # Errors
     /// The abort that ends the session, which erases all secrets; [`Abort::Misuse`] for another batch than
-    /// the oldest.
+    /// the oldest, and for another session's.
     pub fn receive_ahead(
         &mut self,
         strand: &mut Session,
         ahead: PreprocessedRows,
     ) -> Result<RowsReceived, Abort> {
-        if ahead.number != self.ahead.received || self.session != *strand.id().as_bytes() {
+        let of = *strand.id().as_bytes();
+        if self.session != of || ahead.session != of || ahead.number != self.ahead.received {
             return Err(strand.misuse(SETUP, Misuse::OutOfOrder));
         }
         self.erase_after_abort(strand);
@@ -163,7 +166,7 @@ impl Setup {
             }
             _ => return Err(strand.misuse(SETUP, Misuse::Erased)),
         };
-        Ok(RowsReceived { number, chain: strand.chain(), of })
+        Ok(RowsReceived { session: self.session, number, chain: strand.chain(), of })
     }
 
     /// Erases all secrets if the session has ended.
@@ -179,13 +182,14 @@ impl Setup {
     ///
     /// # Errors
     /// The abort that ends the session, which erases all secrets; [`Abort::Misuse`] for another batch than
-    /// the oldest.
+    /// the oldest, and for another session's.
     pub fn finish_ahead(
         &mut self,
         session: &mut Session,
         ahead: RowsReceived,
     ) -> Result<(WideShares, MacShares), Abort> {
-        if ahead.number != self.ahead.finished || self.session != *session.id().as_bytes() {
+        let of = *session.id().as_bytes();
+        if self.session != of || ahead.session != of || ahead.number != self.ahead.finished {
             return Err(session.misuse(SETUP, Misuse::OutOfOrder));
         }
         self.erase_after_abort(session);

@@ -119,7 +119,6 @@ impl Setup {
             return Err(session.misuse(SETUP, Misuse::OutOfOrder));
         }
         self.erase_after_abort(session);
-        self.ahead.received += 1;
         self.ahead.finished += 1;
         match (std::mem::replace(&mut self.source, Source::Erased), ahead.under) {
             (Source::Trees(mut ends, proven), Under::Trees(begun, count, x)) => {

@@ -2,10 +2,10 @@
 //! order.
 
 use crate::common::{ends, honest, parameters, refused};
-use divisi_core::testing::run;
-use divisi_core::{Abort, Session};
+use divisi_core::testing::{in_another, run};
+use divisi_core::{Abort, PublicParameters, Session};
 use divisi_ot::correlate::BitVectors;
-use divisi_ot::testing::fit;
+use divisi_ot::testing::{deal, deal_over_field, fit};
 use divisi_ot::{Bits, Links, MacShares, Setup, SetupConfig};
 
 fn all<R: Send>(
@@ -22,6 +22,10 @@ fn all<R: Send>(
 
 /// Our bits, and our shares of the MACs of the sums.
 fn values(shares: &MacShares) -> (Vec<u64>, Vec<u128>) {
+    for (tile, words) in shares.bits().chunks(2).enumerate() {
+        let own = words.iter().rev().fold(0, |own, word| own << 64 | u128::from(*word));
+        assert_eq!(shares.own(tile), own);
+    }
     (shares.bits().to_vec(), shares.rows(0..shares.len(), |row| row))
 }
 
@@ -179,5 +183,96 @@ fn unchecked_rows_out_of_order_are_refused() {
             setup.finish_semi_honest(session, second).map(drop)
         });
         refused(ends, if others { "other rows" } else { "the second batch" });
+    }
+}
+
+/// What a party has made in a session it may use there. With a set-up or rows of another session, whose id
+/// begins alike, it is refused, also when the party has used its own before.
+fn belongs<R: Send>(
+    what: &str,
+    parameters: &PublicParameters,
+    make: impl Fn(&mut Session) -> Result<(Setup, R), Abort> + Sync,
+    use_of: impl Fn(&mut Session, &mut Setup, R) -> Result<(), Abort> + Sync,
+) {
+    honest(run(2, parameters, |mut session| {
+        let (mut setup, rows) = make(&mut session)?;
+        use_of(&mut session, &mut setup, rows)
+    }));
+    for case in 0..5 {
+        let ends = in_another(2, parameters, &make, |session, (mut setup, rows)| {
+            let (mut own, own_rows) = make(session)?;
+            match case {
+                0 => use_of(session, &mut setup, rows),
+                1 => use_of(session, &mut setup, own_rows),
+                2 => use_of(session, &mut own, rows),
+                _ => {
+                    use_of(session, &mut own, own_rows)?;
+                    use_of(session, if case == 3 { &mut setup } else { &mut own }, rows)
+                }
+            }
+        });
+        refused(ends, &format!("{what}, case {case}"));
+    }
+}
+
+#[test]
+fn another_session_is_told_by_all_of_its_id() {
+    let config = SetupConfig::default();
+    let (plain, fields) = {
+        let plain = config.describe(parameters());
+        (plain.clone(), Setup::describe_field(48, plain))
+    };
+    let over_field = |session: &mut Session| deal_over_field(session, config, 48, 1);
+    let finish = |session: &mut Session, setup: &mut Setup, rows| setup.finish_ahead(session, rows).map(drop);
+    let received = |session: &mut Session| {
+        let (mut setup, mut strand) = (over_field(session)?, session.strand()?);
+        let rows = setup.begin_ahead(&mut strand, 10, 10)?;
+        let rows = setup.receive_ahead(&mut strand, rows)?;
+        Ok((setup, rows))
+    };
+    belongs("rows received", &fields, received, finish);
+    let begun = |session: &mut Session| {
+        let mut setup = over_field(session)?;
+        let rows = setup.begin_ahead(session, 10, 10)?;
+        Ok((setup, rows))
+    };
+    let receive =
+        |session: &mut Session, setup: &mut Setup, rows| setup.receive_ahead(session, rows).map(drop);
+    belongs("rows begun ahead", &fields, begun, receive);
+    let unchecked = |session: &mut Session| {
+        let mut setup = deal(session, config, 1)?;
+        let rows = setup.begin_semi_honest(session, Bits::Random(5), Links::All)?;
+        Ok((setup, rows))
+    };
+    belongs("unchecked rows", &plain, unchecked, |session, setup, rows| {
+        setup.finish_semi_honest(session, rows).map(drop)
+    });
+    let pads = |session: &mut Session| {
+        let mut setup = deal(session, config, 1)?;
+        let pads = setup.semi_honest_rows(session, Bits::Random(5), Links::All)?;
+        Ok((setup, pads))
+    };
+    belongs("pads", &plain, pads, |session, setup, mut pads| {
+        setup.correlate(session, &mut pads, None, &BitVectors { width: 1 }, &[1; 5]).map(drop)
+    });
+}
+
+/// A set-up makes rows in its own session alone.
+#[test]
+fn a_set_up_belongs_to_its_session() {
+    let config = SetupConfig::default();
+    let fields = Setup::describe_field(48, config.describe(parameters()));
+    let make = |session: &mut Session| deal_over_field(session, config, 48, 1);
+    let uses: [fn(&mut Setup, &mut Session) -> Result<(), Abort>; 2] = [
+        |setup, session| setup.mac_rows(session, Bits::Random(5)).map(drop),
+        |setup, session| setup.begin_ahead(session, 10, 10).map(drop),
+    ];
+    for use_of in uses {
+        honest(run(2, &fields, |mut session| use_of(&mut make(&mut session)?, &mut session)));
+        let ends = in_another(2, &fields, make, |session, mut setup| {
+            use_of(&mut make(session)?, session)?;
+            use_of(&mut setup, session)
+        });
+        refused(ends, "rows of another session's set-up");
     }
 }

@@ -261,8 +261,10 @@ fn packed_bits_are_products_and_are_refused_alike() {
             Ok([pads.bits().to_vec(), y, z])
         }));
     }
-    // rows that were used; a bit after the last row; too few words
-    for (twice, values) in [(true, vec![1, 1]), (false, vec![0, 1 << 6]), (false, vec![0])] {
+    // rows that were used; a bit after the last row; too few words, and 256 too many
+    for (twice, values) in
+        [(true, vec![1, 1]), (false, vec![0, 1 << 6]), (false, vec![0]), (false, vec![0; 258])]
+    {
         let ends = ends(2, |session, setup| {
             let mut pads = setup.semi_honest_rows(session, Bits::Random(70), Links::All)?;
             if twice {
