@@ -129,7 +129,7 @@ fn whoever_is_cut_off_by_a_stop_is_told() {
     assert!(error.retry, "{error}");
     harness.stop(2);
     harness.start(2, None);
-    let mut alice = harness.reconnect("alice");
+    let mut alice = harness.served_again("alice");
     eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"again"));
 }
 

@@ -35,7 +35,7 @@ fn a_server_that_dies_in_the_middle_of_a_request() {
         assert_eq!((refused.kind, refused.retry), (ErrorKind::Unavailable, true));
         assert_eq!(refused.peer.map(|p| p.index()), Some(victim));
         harness.start(victim, None);
-        alice = harness.reconnect("alice");
+        alice = harness.served_again("alice");
         eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"again"));
     }
     // no line of any log holds a part of a key's file
@@ -133,7 +133,7 @@ fn a_server_that_is_not_there_is_named() {
     assert!(error.retry, "{error:?}");
     assert!(begun.elapsed() < 2 * TIMEOUT + BUSY);
     harness.start(1, None);
-    let mut alice = harness.reconnect("alice");
+    let mut alice = harness.served_again("alice");
     eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"x"));
 }
 
