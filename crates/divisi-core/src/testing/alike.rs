@@ -1,6 +1,8 @@
 //! Two sessions whose ids begin with the same byte: whoever compares less than all of an id takes one for the
 //! other.
 
+#![expect(clippy::expect_used, clippy::panic, reason = "it is there for tests alone")]
+
 use super::Harness;
 use super::nets::KnownWorld;
 use crate::{Abort, PublicParameters, Session};

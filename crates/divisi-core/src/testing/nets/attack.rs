@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// How often a shape runs with each of two inputs until a difference is no chance.
 const RUNS: u64 = 17;
 
+/// What is wrong with a change whose message was not sent.
+pub(super) const UNREACHED: &str = "the change did not reach a message";
+
 /// What became of a change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tried {
@@ -50,7 +53,7 @@ fn run(
     let skipped = clock().saturating_duration_since(begun_there).saturating_sub(begun.elapsed());
     let ends = ends.map_err(|_| "a party panicked".to_owned())?;
     if !fate.is_reached() {
-        return Err("the change did not reach a message".into());
+        return Err(UNREACHED.into());
     }
     // a party may wait, and another one for it; time that somebody computed was not skipped
     if skipped > 2 * limit + Duration::from_secs(2) {
@@ -59,12 +62,14 @@ fn run(
     Ok(Changed { ends, seen, altered: fate.is_altered() })
 }
 
-/// Change one message of a shape, in a world of its own, and judge how the honest parties end.
+/// Change one message of a shape, in a world of its own, and judge how the honest parties end. Where chance
+/// decides whether the message is sent (`varies`), how they end is not compared with other runs.
 pub(super) fn attack(
     shape: &NetShape,
     change: &Change,
     honest: &Honest,
     [inputs, world]: [u64; 2],
+    varies: bool,
 ) -> Result<Tried, String> {
     let Changed { ends, seen, altered } = run(shape, change, honest, [inputs, world])?;
     judge(shape, change, honest, &ends)?;
@@ -77,7 +82,8 @@ pub(super) fn attack(
         }
     }
     // what was not altered with some inputs may be so with others: a message of an honest run
-    if altered && shape.security != ShapeSecurity::Curious && !change.operator.is_slow() {
+    let is_compared = altered && !varies && !change.operator.is_slow();
+    if is_compared && shape.security != ShapeSecurity::Curious {
         is_blind(shape, change, honest, [inputs, world], &ends)?;
     }
     Ok(Tried { altered, noticed })

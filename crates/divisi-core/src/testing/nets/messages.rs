@@ -5,7 +5,7 @@
 //! length is accepted. Found by name are steps of the sources with which no shape sends a message, steps that
 //! were never changed, and changes that did not reach a message.
 
-use super::attack::{Tried, attack};
+use super::attack::{Tried, UNREACHED, attack};
 pub use super::plan::Extent;
 use super::plan::{self, Change, Honest};
 use super::{NetShape, checks, doubts, sources};
@@ -20,6 +20,8 @@ use std::path::Path;
 const INPUTS: u64 = 1;
 /// The world of honest runs; those with a change have others, so that old messages are not the same there.
 const WORLD: u64 = 2;
+/// How often a message is waited for of which chance decides whether it is sent.
+const TRIES: u64 = 20;
 /// How many runs go on at once: most of them wait.
 const THREADS: usize = 6;
 
@@ -76,7 +78,18 @@ impl MessageNet<'_> {
             let change = &changes[i];
             let run = honest.get(change.shape).zip(self.shapes.get(change.shape));
             run.map_or(Ok(Tried::default()), |(honest, shape)| {
-                attack(shape, change, honest, [INPUTS, WORLD + 1 + i as u64])
+                let step = name(change.message.step);
+                let varies = self.varies.iter().any(|(what, _)| *what == step);
+                let tried = |again: u64| {
+                    let world = WORLD + 1 + i as u64 + again * changes.len() as u64;
+                    attack(shape, change, honest, [INPUTS, world], varies)
+                };
+                let is_unreached =
+                    |tried: &Result<Tried, String>| tried.as_ref().is_err_and(|e| e == UNREACHED);
+                // whether it is sent may be chance
+                let tries = if varies { TRIES } else { 1 };
+                let reached = (0..tries).map(tried).find(|tried| !is_unreached(tried));
+                reached.unwrap_or_else(|| Err(UNREACHED.into()))
             })
         });
         let mut altered = BTreeSet::new();
