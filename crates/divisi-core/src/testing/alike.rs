@@ -9,8 +9,8 @@ use crate::{Abort, PublicParameters, Session};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What parties do in another session with what they had left of a first one. By default one in 256 sessions
-/// has an id that begins as another one's; the ids of these two do.
+/// Runs `first` in one session and `other`, with what it returned, in another one; returns how the second one
+/// ended. Of sessions at random one in 256 has an id that begins as a given one's: the ids of these two do.
 ///
 /// # Panics
 /// If a party has nothing left of the first session, or no two of very many ids begin alike.

@@ -77,16 +77,13 @@ impl MessageNet<'_> {
         let tried = many(changes.len(), THREADS, |i| {
             let change = &changes[i];
             let run = honest.get(change.shape).zip(self.shapes.get(change.shape));
+            let varies = self.varies(&name(change.message.step));
             run.map_or(Ok(Tried::default()), |(honest, shape)| {
-                let step = name(change.message.step);
-                let varies = self.varies.iter().any(|(what, _)| *what == step);
                 let tried = |again: u64| {
                     let world = WORLD + 1 + i as u64 + again * changes.len() as u64;
                     attack(shape, change, honest, [INPUTS, world], varies)
                 };
-                let is_unreached =
-                    |tried: &Result<Tried, String>| tried.as_ref().is_err_and(|e| e == UNREACHED);
-                // whether it is sent may be chance
+                let is_unreached = |tried: &Result<_, _>| matches!(tried, Err(fault) if fault == UNREACHED);
                 let tries = if varies { TRIES } else { 1 };
                 let reached = (0..tries).map(tried).find(|tried| !is_unreached(tried));
                 reached.unwrap_or_else(|| Err(UNREACHED.into()))
@@ -125,6 +122,11 @@ impl MessageNet<'_> {
         println!("{census}");
         assert!(census.faults.is_empty(), "{:#?}", census.faults);
         census.tried()
+    }
+
+    /// Whether chance decides if a message with this step is sent.
+    fn varies(&self, step: &str) -> bool {
+        self.varies.iter().any(|(what, _)| *what == step)
     }
 
     fn told(&self, change: &Change, step: &str, fault: &str) -> String {
