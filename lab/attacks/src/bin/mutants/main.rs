@@ -4,15 +4,16 @@
 //! cargo-mutants builds anew for each mutant. Here one build holds hundreds: `switch` writes those that can
 //! stand side by side into a copy of the project, each as a branch that an environment variable takes; what
 //! the compiler does not take as a branch is built alone, as cargo-mutants does. `run` runs the tests that
-//! the file's line names, until one notices. What came of each mutant goes into
-//! `target/mutants/results.tsv` at once, with the commit; which survivors are known to do no harm, and why,
-//! stands in `lab/attacks/mutants/survivors.tsv`.
+//! the file's line names, as far as they reach the mutant (`reach`), until one notices. What came of each
+//! mutant goes into `target/mutants/results.tsv` at once, with the commit; which survivors are known to do no
+//! harm, and why, stands in `lab/attacks/mutants/survivors.tsv`.
 //!
 //! The copy has the hooks of `lab/attacks/hooks`, because many of the tests need them; mutants are those of
 //! its text.
 
 mod concern;
 mod found;
+mod reach;
 mod rules;
 mod run;
 mod switch;
@@ -22,6 +23,7 @@ use concern::Tests;
 use divisi_attacks::compile;
 use divisi_attacks::mirror::{self, Source};
 use found::{Genre, Mutant};
+use reach::Reach;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -221,7 +223,8 @@ fn sweep(
 ) -> Result<(), String> {
     let (copy, built) = (project.join("target/mutants/tree"), project.join("target/mutants/build"));
     let commit = commit(project)?;
-    let (mut alone, mut times) = (Vec::new(), run::Times::new());
+    let notes = project.join("target/mutants/reached");
+    let (mut alone, mut reach) = (Vec::new(), Reach::default());
     let mut left = left.to_vec();
     while !left.is_empty() {
         let mut cut = switch::side_by_side(source, &left)?;
@@ -258,13 +261,12 @@ fn sweep(
             }
             chosen = rest;
         };
-        for mutant in &chosen {
-            run::sound(&programs, tests.of(&mutant.file), &mut times)?;
-        }
+        let targets = chosen.iter().flat_map(|mutant| tests.of(&mutant.file)).map(String::as_str).collect();
+        reach = Reach::of(&programs, &targets, at_once, &notes)?;
         compile::at_once(
             &chosen,
             at_once,
-            |i, mutant| run::mutant(&programs, tests.of(&mutant.file), &times, Some(i + 1)),
+            |i, mutant| run::mutant(&programs, tests.of(&mutant.file), &reach, Some(i + 1)),
             |i, outcome| results.add(chosen[i], outcome?, &commit),
         )?;
     }
@@ -272,7 +274,11 @@ fn sweep(
         switch::write(source, &copy, |file, text| (file == mutant.file).then(|| mutant.applied(text)))?;
         let files = [mutant.file.as_str()].into();
         let outcome = match compile::tests(&copy, &built, &tests.targets(&files), &QUICK)? {
-            Ok(programs) => run::mutant(&programs, tests.of(&mutant.file), &times, None)?,
+            Ok(programs) => {
+                let tests = tests.of(&mutant.file);
+                reach.add(&programs, tests)?;
+                run::mutant(&programs, tests, &reach, None)?
+            }
             Err(_) => Outcome::Unviable,
         };
         results.add(mutant, outcome, &commit)?;
@@ -295,8 +301,8 @@ fn report(all: &[&Mutant], results: &Results, explained: &table::Explained) -> b
             Some(Outcome::Caught(_)) => caught += 1,
             Some(Outcome::Hung(_)) => hung += 1,
             Some(Outcome::Unviable) => unviable += 1,
-            Some(Outcome::Survived) if explained.contains_key(&mutant.key()) => known += 1,
-            Some(Outcome::Survived) => open.push(mutant),
+            Some(Outcome::Survived(_)) if explained.contains_key(&mutant.key()) => known += 1,
+            Some(Outcome::Survived(_)) => open.push(mutant),
             None => {}
         }
     }

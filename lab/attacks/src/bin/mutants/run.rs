@@ -1,9 +1,10 @@
 //! Runs tests against mutants.
 
 use crate::concern::parts;
+use crate::reach::Reach;
 use crate::table::Outcome;
-use divisi_attacks::compile::{MUTANT, Program, Programs};
-use std::collections::BTreeMap;
+use divisi_attacks::compile::{MUTANT, Programs};
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -11,87 +12,70 @@ use std::time::{Duration, Instant};
 
 /// The time that all tests of a mutant together may take, or `SLOWER` times what they take without one, if
 /// that is more; tests that have not ended by then have noticed nothing.
-const LIMIT: Duration = Duration::from_secs(150);
-/// A test hangs if it takes more than `SLOWER` times as long as without a mutant, and `LONGER` in addition:
+pub const LIMIT: Duration = Duration::from_secs(150);
+/// Tests hang if they take more than `SLOWER` times as long as without a mutant, and `LONGER` in addition:
 /// the machine may have much else to do.
 const SLOWER: u32 = 3;
 const LONGER: Duration = Duration::from_secs(10);
 /// The memory that a test may use, in KiB: a mutant may allocate without end.
 const MEMORY: &str = "12000000";
 
-/// How long each test takes without a mutant.
-pub type Times = BTreeMap<String, Duration>;
-
-/// Checks that these tests pass without a mutant, each of them once, and notes how long they take.
-pub fn sound(programs: &Programs, tests: &[String], times: &mut Times) -> Result<(), String> {
-    for test in tests {
-        if times.contains_key(test) {
-            continue;
-        }
-        let start = Instant::now();
-        if passes(programs, test, None, 10 * LIMIT)? != Some(true) {
-            return Err(format!("{test} fails without a mutant"));
-        }
-        times.insert(test.clone(), start.elapsed());
-        eprintln!("{test} takes {:.1} s", start.elapsed().as_secs_f64());
-    }
-    Ok(())
+/// Tests of one program that run together.
+pub struct Job {
+    /// The words of the table that name them: a target, or a module of one.
+    pub target: String,
+    /// Their paths.
+    pub names: Vec<String>,
 }
 
-/// The outcome for the mutant of this number, or for the one that is built in if there is no number. The
-/// quickest tests run first.
+/// The outcome for the mutant of this number, or for the one that is built in if there is no number, by these
+/// targets.
 pub fn mutant(
     programs: &Programs,
-    tests: &[String],
-    times: &Times,
+    targets: &[String],
+    reach: &Reach,
     number: Option<usize>,
 ) -> Result<Outcome, String> {
     let start = Instant::now();
-    let default = |test: &str| times.get(test).copied().unwrap_or(LIMIT);
-    let limit = LIMIT.max(SLOWER * tests.iter().map(|test| default(test)).sum::<Duration>());
-    let mut tests: Vec<&String> = tests.iter().collect();
-    tests.sort_by_key(|test| default(test));
+    let jobs = reach.jobs(targets, number);
+    let limit = LIMIT.max(SLOWER * jobs.iter().map(|(_, takes)| *takes).sum::<Duration>());
     let left = || limit.saturating_sub(start.elapsed());
-    for test in tests {
-        let hangs = SLOWER * default(test) + LONGER;
-        let mut passed = passes(programs, test, number, left().min(hangs))?;
+    for (job, takes) in &jobs {
+        let hangs = SLOWER * *takes + LONGER;
+        let mut passed = passes(programs, job, number, &[], left().min(hangs))?;
         if passed.is_none() && !left().is_zero() {
-            if number.is_none() || quick(programs, test, hangs)? {
-                return Ok(Outcome::Hung(test.clone()));
+            // without a mutant it is through long before
+            if number.is_none() || passes(programs, job, None, &[], hangs / SLOWER)? == Some(None) {
+                return Ok(Outcome::Hung(job.target.clone()));
             }
             // the machine has become slower since the times were taken
-            passed = passes(programs, test, number, left())?;
+            passed = passes(programs, job, number, &[], left())?;
         }
         match passed {
-            Some(true) => {}
-            Some(false) => return Ok(Outcome::Caught(test.clone())),
+            Some(None) => {}
+            Some(Some(test)) => return Ok(Outcome::Caught(format!("{} {test}", job.target))),
             None => break,
         }
     }
-    Ok(Outcome::Survived)
+    Ok(Outcome::Survived(jobs.iter().map(|(job, _)| job.names.len()).sum()))
 }
 
-/// Whether a test without a mutant is still through long before it would be said to hang.
-fn quick(programs: &Programs, test: &str, hangs: Duration) -> Result<bool, String> {
-    Ok(passes(programs, test, None, hangs / SLOWER)? == Some(true))
-}
-
-/// Whether all tests of a target, or of one of its modules, pass; `None` if they do not end in time. It ends
-/// with the first test that fails.
-fn passes(
+/// Runs tests with these variables, to the first that fails: `Some(None)` if none does, else its path, if it
+/// has said it; `None` if they do not end in time.
+pub fn passes(
     programs: &Programs,
-    test: &str,
+    job: &Job,
     number: Option<usize>,
+    variables: &[(&str, &OsStr)],
     within: Duration,
-) -> Result<Option<bool>, String> {
-    let (package, target, module) = parts(test);
-    let program = programs.get(&(package.into(), target.into())).ok_or(format!("{test}: no such test"))?;
+) -> Result<Option<Option<String>>, String> {
+    let (package, target, _) = parts(&job.target);
+    let program =
+        programs.get(&(package.into(), target.into())).ok_or(format!("{}: no such test", job.target))?;
     let path = &program.path;
     let mut command = program.command("sh");
     command.args(["-c", &format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"")]).arg(path);
-    if let Some(module) = module {
-        command.arg("--exact").args(those_of(program, module)?);
-    }
+    command.arg("--exact").args(&job.names).envs(variables.iter().copied());
     number.map(|number| command.env(MUTANT, number.to_string()));
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|e| format!("{path:?}: {e}"))?;
@@ -99,26 +83,34 @@ fn passes(
     let out = child.stdout.take().ok_or("a program without output")?;
     std::thread::spawn(move || {
         let mut lines = BufReader::new(out).lines().map_while(Result::ok);
-        let failed = lines.any(|line| line.starts_with("test ") && line.ends_with("FAILED"));
+        let failed = lines.find_map(|line| {
+            let test = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
+            Some(test.to_owned())
+        });
         // whoever asked may have stopped waiting
         let _ = tell.send(failed);
     });
     let said = said.recv_timeout(within);
-    if said != Ok(false) {
+    if said != Ok(None) {
         // it may have ended in between
         let _ = child.kill();
     }
     let status = child.wait().map_err(|e| e.to_string())?;
     Ok(match said {
-        Ok(failed) => Some(!failed && status.success()),
+        Ok(None) if status.success() => Some(None),
+        Ok(failed) => Some(Some(failed.unwrap_or_default())),
         Err(RecvTimeoutError::Timeout) => None,
-        Err(RecvTimeoutError::Disconnected) => Some(false),
+        Err(RecvTimeoutError::Disconnected) => Some(Some(String::new())),
     })
 }
 
-/// The paths of the tests of a module, of which there is at least one.
-fn those_of(program: &Program, module: &str) -> Result<Vec<String>, String> {
+/// The paths of the tests of a target or of one of its modules, of which there is at least one.
+pub fn names(programs: &Programs, target: &str) -> Result<Vec<String>, String> {
+    let (package, name, module) = parts(target);
+    let program = programs.get(&(package.into(), name.into())).ok_or(format!("{target}: no such test"))?;
     let mut tests = program.tests()?;
-    tests.retain(|test| test.strip_prefix(module).is_some_and(|rest| rest.starts_with("::")));
-    if tests.is_empty() { Err(format!("{:?} has no test of {module}", program.path)) } else { Ok(tests) }
+    let inside =
+        |test: &str, module: &str| test.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"));
+    tests.retain(|test| module.is_none_or(|module| inside(test, module)));
+    if tests.is_empty() { Err(format!("{:?} has no test of {target}", program.path)) } else { Ok(tests) }
 }

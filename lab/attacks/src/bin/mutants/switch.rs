@@ -10,15 +10,9 @@ use std::path::{Path, PathBuf};
 use syn::spanned::Spanned;
 use syn::visit::{Visit, visit_expr_binary, visit_expr_unary};
 
-/// The function that is appended to each crate: it returns the number of the mutant that is on.
-const NUMBER: &str = r#"
-#[doc(hidden)]
-#[allow(missing_docs)]
-pub fn mutant_that_is_on() -> u32 {
-    static ON: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
-    *ON.get_or_init(|| std::env::var("DIVISI_MUTANT").ok().and_then(|on| on.parse().ok()).unwrap_or(0))
-}
-"#;
+/// What is appended to each crate: whether a mutant is on. The first time that somebody asks about one is
+/// noted in the file that another variable names, for [`crate::reach`].
+const WHETHER: &str = include_str!("switch/whether.rs");
 
 /// What weakenings made by rule call, which is appended, too.
 const BY_RULE: &str = include_str!("rules/by_rule.rs");
@@ -146,7 +140,7 @@ pub fn write(
         }
         let manifest = source.text(&file.replace("src/lib.rs", "Cargo.toml")).unwrap_or_default();
         let of_fields = if manifest.contains("\ndivisi-field") { BY_FIELD } else { "" };
-        Ok(Some(text + NUMBER + BY_RULE + of_fields))
+        Ok(Some(text + WHETHER + BY_RULE + of_fields))
     })
 }
 
@@ -164,7 +158,7 @@ fn edited(text: &str, edits: &[(Edit, usize)]) -> (String, [Vec<(Range<usize>, u
         for (Edit { other, .. }, i) in place {
             let before = out.len();
             let then = if expression { "else " } else { "" };
-            let on = format!("crate::mutant_that_is_on() == {}", i + 1);
+            let on = format!("crate::mutant_is_on({})", i + 1);
             out.push_str(&match how {
                 How::Woven => other.replace("{on}", &format!("({on})")),
                 How::Expression | How::Before => format!("if {on} {{ {other} }} {then}"),

@@ -13,7 +13,8 @@ pub enum Outcome {
     Caught(String),
     /// This test was not through in time.
     Hung(String),
-    Survived,
+    /// So many tests reach it, and none failed.
+    Survived(usize),
     /// It does not build.
     Unviable,
 }
@@ -42,7 +43,9 @@ impl Results {
             let outcome = match fields[..] {
                 [_, _, _, _, "caught", by, _] => Outcome::Caught(by.into()),
                 [_, _, _, _, "hung", by, _] => Outcome::Hung(by.into()),
-                [_, _, _, _, "survived", _, _] => Outcome::Survived,
+                [_, _, _, _, "survived", by, _] => {
+                    Outcome::Survived(by.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0))
+                }
                 [_, _, _, _, "unviable", _, _] => Outcome::Unviable,
                 _ => return Err(format!("{path:?}: line {} is not understood", at + 1)),
             };
@@ -58,10 +61,10 @@ impl Results {
 
     pub fn add(&mut self, mutant: &Mutant, outcome: Outcome, commit: &str) -> Result<(), String> {
         let (word, by) = match &outcome {
-            Outcome::Caught(by) => ("caught", by.as_str()),
-            Outcome::Hung(by) => ("hung", by.as_str()),
-            Outcome::Survived => ("survived", ""),
-            Outcome::Unviable => ("unviable", ""),
+            Outcome::Caught(by) => ("caught", by.clone()),
+            Outcome::Hung(by) => ("hung", by.clone()),
+            Outcome::Survived(tests) => ("survived", format!("{tests} tests")),
+            Outcome::Unviable => ("unviable", String::new()),
         };
         println!("{word:8} {}:{}: {} {by}", mutant.file, mutant.line, mutant.what);
         let line = format!("{}\t{word}\t{by}\t{commit}\n", mutant.key());

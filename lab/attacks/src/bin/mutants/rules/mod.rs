@@ -105,7 +105,7 @@ const OTHERS: [&str; 21] = [
     "/applications",
     "/plain/",
     "/local.rs",
-    "/draws.rs",
+    "/draws",
     "/taint.rs",
     "/demo",
     "/bench",
