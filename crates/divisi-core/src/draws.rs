@@ -103,8 +103,8 @@ pub struct PartyDraws {
     pub values: Vec<DrawnValue>,
     /// Where single draws were made, and how many.
     pub places: BTreeMap<DrawPlace, u64>,
-    /// A digest of the messages of each strand to each peer, in order.
-    pub sent: BTreeMap<(u32, PartyId), [u8; 32]>,
+    /// A digest of the messages of each strand with each step to each peer, in order.
+    pub sent: BTreeMap<(u32, &'static str, PartyId), [u8; 32]>,
     /// The checks that compared something although every comparison says that it differs, in order.
     pub doubted: Vec<CheckUnderDoubt>,
 }
@@ -128,7 +128,7 @@ pub struct KnownDraws {
 #[derive(Default)]
 struct Log {
     all: PartyDraws,
-    sent: BTreeMap<(u32, PartyId), blake3::Hasher>,
+    sent: BTreeMap<(u32, &'static str, PartyId), blake3::Hasher>,
     /// How often each strand drew for each purpose.
     numbers: BTreeMap<(u32, &'static str, DrawDoor), u64>,
     /// How many bytes of each purpose are kept.
@@ -263,8 +263,8 @@ impl DrawRecord {
     /// Record a message.
     pub(crate) fn sent(&self, strand: u32, step: Step, to: PartyId, body: &[u8]) {
         let mut log = self.log();
-        let hasher = log.sent.entry((strand, to)).or_default();
-        hasher.update(&step.id.to_le_bytes()).update(&(body.len() as u64).to_le_bytes()).update(body);
+        let hasher = log.sent.entry((strand, step.name, to)).or_default();
+        hasher.update(&(body.len() as u64).to_le_bytes()).update(body);
     }
 
     /// A key that two parties share. A repeated request gives the same key, which is recorded once.

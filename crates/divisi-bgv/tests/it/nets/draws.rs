@@ -60,6 +60,6 @@ fn each_part_of_what_is_drawn_is_used() {
         ("bgv sampler", "flood.rs", made),
         ("bgv common", "common.rs", "a polynomial ends within the last piece of its stream"),
     ];
-    let net = PartNet { packages: &["divisi-bgv"], shapes, idle };
+    let net = PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-bgv"], shapes, idle };
     assert_eq!(net.judge(1), [] as [String; 0]);
 }

@@ -18,7 +18,7 @@ const WORLD: u64 = 3;
 /// What is wrong: a line for each check and step that passes, and for each check that nobody doubts.
 pub(super) fn judge(net: &MessageNet<'_>, honest: &[Honest]) -> BTreeSet<String> {
     let known = KnownDraws { seed: WORLD, session: WORLD, changed: None, part: None, doubt: true };
-    let runs = many(net.shapes.len(), 2, |i| net.shapes.get(i).map(|shape| shape.draw(&known)));
+    let runs = many(net.shapes.len(), 2, |i| net.shapes.get(i).map(|shape| shape.draw(&known, WORLD)));
     let (mut faults, mut doubted, mut executions) = (BTreeSet::new(), BTreeSet::new(), 0);
     for (shape, run) in net.shapes.iter().zip(runs) {
         for (end, _, draws) in run.into_iter().flatten() {

@@ -6,17 +6,23 @@
 //! from known randomness, lists all places in the sources of the engine at which they draw, and changes two
 //! draws of each: the first one and the last one of the last party.
 //!
+//! What changes with each is listed (`masks`).
+//!
 //! A place is a line that calls a door. A function that draws for its callers says so by `track_caller`: then
 //! each of their lines is a place.
 
 use super::NetShape;
+use super::masks::{Masks, Sent};
 use crate::draws::{ChangedPart, DrawPlace, KnownDraws, PartyDraws};
 use crate::testing::many;
 use crate::{Abort, PartyId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// What a census of parts knows of an engine.
 pub struct PartNet<'n> {
+    /// The folder of the package that has the list of what depends on which draw, as `CARGO_MANIFEST_DIR` says
+    /// it.
+    pub folder: &'n str,
     /// The names of the packages in whose sources draws are judged.
     pub packages: &'n [&'n str],
     /// What it runs.
@@ -30,17 +36,23 @@ pub struct PartNet<'n> {
 #[derive(PartialEq, Eq)]
 struct Happened {
     ends: Vec<(Result<(), String>, Vec<(&'static str, Vec<u8>)>)>,
-    /// Digests of what each party sent.
-    sent: Vec<BTreeMap<(u32, PartyId), [u8; 32]>>,
+    /// What each party sent.
+    sent: Sent,
 }
 
-fn run(shape: &NetShape, seed: u64, part: Option<ChangedPart>) -> (Happened, Vec<PartyDraws>) {
+/// One run, from the seeds of inputs and draws.
+fn run(
+    shape: &NetShape,
+    [inputs, seed]: [u64; 2],
+    part: Option<ChangedPart>,
+    doubt: bool,
+) -> (Happened, Vec<PartyDraws>) {
     let of = |(end, outcome, draws): (Result<(), Abort>, super::ShapeOutcome, PartyDraws)| {
         let end = end.map_err(|abort| abort.to_string());
         ((end, outcome.outputs().to_vec()), draws)
     };
-    let known = KnownDraws { seed, session: seed, changed: None, part, doubt: false };
-    let (ends, draws): (Vec<_>, Vec<_>) = shape.draw(&known).into_iter().map(of).unzip();
+    let known = KnownDraws { seed, session: seed, changed: None, part, doubt };
+    let (ends, draws): (Vec<_>, Vec<_>) = shape.draw(&known, inputs).into_iter().map(of).unzip();
     let sent = draws.iter().map(|draws: &PartyDraws| draws.sent.clone()).collect();
     (Happened { ends, sent }, draws)
 }
@@ -57,14 +69,14 @@ impl PartNet<'_> {
     pub fn judge(&self, seed: u64) -> Vec<String> {
         let mut faults = Vec::new();
         let counted = |shape| {
-            let (happened, draws) = run(shape, seed, None);
+            let (happened, draws) = run(shape, [seed; 2], None, true);
             (count(&draws), shape, happened, draws)
         };
         let mut honest: Vec<(u64, &NetShape, Happened, Vec<PartyDraws>)> =
             self.shapes.iter().map(counted).collect();
         // a place is judged in the shape that draws least: by a clock it would be another one now and then
         honest.sort_by_key(|(count, shape, ..)| (*count, shape.name));
-        let (mut places, mut met) = (BTreeSet::new(), BTreeSet::new());
+        let (mut places, mut met, mut masks) = (BTreeSet::new(), BTreeSet::new(), Masks::default());
         for (_, shape, happened, draws) in &honest {
             let mut parts = Vec::new();
             for place in self.parts(draws) {
@@ -79,12 +91,29 @@ impl PartNet<'_> {
                     parts.extend(place.into_iter().flat_map(both));
                 }
             }
-            if !parts.is_empty() && run(shape, seed, None).0 != *happened {
+            if !parts.is_empty() && run(shape, [seed; 2], None, true).0 != *happened {
                 faults.push(format!("{}: known randomness gives two runs", shape.name));
                 continue;
             }
-            let idle = many(parts.len(), 2, |i| run(shape, seed, Some(parts[i])).0 == *happened);
-            let idle = parts.iter().zip(idle).filter(|(_, idle)| *idle).map(|(part, _)| {
+            let changed = many(parts.len(), 2, |i| run(shape, [seed; 2], Some(parts[i]), true).0);
+            let inputs = run(shape, [seed + 1, seed], None, true).0;
+            let places = parts.iter().map(|part| Some(part.place)).chain([None]);
+            for (place, other) in places.zip(changed.iter().chain([&inputs])) {
+                if other.ends.iter().all(|(end, _)| end.is_ok()) {
+                    masks.add(place, &happened.sent, &other.sent);
+                }
+            }
+            // whatever decides whether a check fails, and nothing else, changes nothing under doubt
+            let same: Vec<ChangedPart> = parts
+                .iter()
+                .zip(&changed)
+                .filter(|(_, other)| *other == happened)
+                .map(|(part, _)| *part)
+                .collect();
+            let idle = many(same.len(), 2, |i| {
+                run(shape, [seed; 2], None, false).0 == run(shape, [seed; 2], Some(same[i]), false).0
+            });
+            let idle = same.iter().zip(idle).filter(|(_, idle)| *idle).map(|(part, _)| {
                 let (of, caller) = (part.place.of, part.place.caller);
                 let which = if part.last { "last" } else { "first" };
                 let when = if part.number == 0 { "first" } else { "last" };
@@ -96,6 +125,7 @@ impl PartNet<'_> {
         let unmet = self.idle.iter().enumerate().filter(|(i, _)| !met.contains(i));
         faults.extend(unmet.map(|(_, (of, end, _))| format!("{of}: {end} is spared for nothing")));
         println!("parts: {} shapes, {} places", honest.len(), places.len());
+        faults.extend(masks.judge(self.folder));
         faults
     }
 
@@ -132,7 +162,8 @@ mod tests {
         }
     }
 
-    fn faults(idle: &[(&str, &str, &str)], of: fn(&Session) -> Vec<u8>) -> Vec<String> {
+    /// What is wrong, and what depends on which draw.
+    fn judged(idle: &[(&str, &str, &str)], of: fn(&Session) -> Vec<u8>) -> [Vec<String>; 2] {
         let run = move |mut session: Session, _: u64, out: &mut ShapeOutcome| {
             let told = of(&session);
             for peer in session.peers() {
@@ -143,7 +174,16 @@ mod tests {
             Ok(())
         };
         let shape = || NetShape::new("parts", 2, ShapeSecurity::Curious, run);
-        PartNet { packages: &["divisi-core"], shapes: vec![shape()], idle }.judge(1)
+        let net = PartNet { folder: "", packages: &["divisi-core"], shapes: vec![shape()], idle };
+        let (mut listed, faults): (Vec<_>, _) =
+            net.judge(1).into_iter().partition(|fault| fault.contains(" depends on: "));
+        listed.retain(|line| !line.contains(" depends on: session "));
+        [faults, listed]
+    }
+
+    fn faults(idle: &[(&str, &str, &str)], of: fn(&Session) -> Vec<u8>) -> Vec<String> {
+        let [faults, _] = judged(idle, of);
+        faults
     }
 
     fn mask(session: &Session, purpose: &'static DrawPurpose) -> [u8; 16] {
@@ -162,6 +202,19 @@ mod tests {
     fn what_is_used_from_the_first_to_the_last_has_no_fault() {
         let whole = |session: &Session| [mask(session, purposes::MASK).to_vec(), small()].concat();
         assert_eq!(faults(&[], whole), [] as [String; 0]);
+    }
+
+    #[test]
+    fn the_steps_that_depend_on_a_draw_are_listed() {
+        let [_, listed] = judged(&[], |session| mask(session, purposes::MASK).to_vec());
+        let [one] = &listed[..] else { panic!("{listed:?}") };
+        assert!(one.contains("/told depends on: mask of a part, testing/nets/parts.rs;"), "{one}");
+        // the second mask reaches no message
+        let [_, listed] = judged(&[], |session| {
+            small();
+            mask(session, purposes::MASK).to_vec()
+        });
+        assert_eq!(listed.len(), 1, "{listed:?}");
     }
 
     #[test]

@@ -174,8 +174,13 @@ impl NetShape {
         ends.into_iter().zip(outcomes).collect()
     }
 
-    /// Runs all parties from known randomness: how each ended, what it put out, and what it drew.
-    pub(super) fn draw(&self, known: &KnownDraws) -> Vec<(Result<(), Abort>, ShapeOutcome, PartyDraws)> {
+    /// Runs all parties from known randomness, with inputs of a seed: how each ended, what it put out, and what
+    /// it drew.
+    pub(super) fn draw(
+        &self,
+        known: &KnownDraws,
+        inputs: u64,
+    ) -> Vec<(Result<(), Abort>, ShapeOutcome, PartyDraws)> {
         let parameters = self.parameters.clone().drawing(known.clone());
         let harness = Harness::in_world(self.parties, &parameters, Arc::new(LinkWorld::new(known.seed)));
         let harness = self.limit.into_iter().fold(harness, Harness::waiting);
@@ -184,7 +189,7 @@ impl NetShape {
         let ends = harness.act(|session| {
             let mut found = found[session.me().index()].lock().unwrap_or_else(PoisonError::into_inner);
             found.1 = session.draw_record();
-            (self.run)(session, known.seed, &mut found.0)
+            (self.run)(session, inputs, &mut found.0)
         });
         let found = found.into_iter().map(|one| one.into_inner().unwrap_or_else(PoisonError::into_inner));
         let all = ends.into_iter().zip(found);

@@ -74,6 +74,11 @@ fn everything_is_drawn_for_one_purpose_and_used() {
 /// The first and the last part of what is drawn anywhere is sent, or changes what is.
 #[test]
 fn each_part_of_what_is_drawn_is_used() {
-    let net = PartNet { packages: &["divisi-mixed"], shapes: super::shapes(), idle: &[] };
+    let net = PartNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        packages: &["divisi-mixed"],
+        shapes: super::shapes(),
+        idle: &[],
+    };
     assert_eq!(net.judge(1), [] as [String; 0]);
 }

@@ -81,6 +81,11 @@ fn everything_is_drawn_for_one_purpose_and_used() {
 #[test]
 fn each_part_of_what_is_drawn_is_used() {
     let idle = &[("bgv ternary", "key.rs", "the first coefficient of a share is replaced by the colour")];
-    let net = PartNet { packages: &["divisi-mpgc"], shapes: super::shapes(), idle };
+    let net = PartNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        packages: &["divisi-mpgc"],
+        shapes: super::shapes(),
+        idle,
+    };
     assert_eq!(net.judge(1), [] as [String; 0]);
 }

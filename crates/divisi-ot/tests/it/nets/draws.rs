@@ -88,6 +88,11 @@ fn everything_is_drawn_for_one_purpose_and_used() {
 #[test]
 fn each_part_of_what_is_drawn_is_used() {
     let idle = &[("ot delta of a field", "testing.rs", "a key of 48 bits has the first six bytes of it")];
-    let net = PartNet { packages: &["divisi-ot"], shapes: super::shapes(), idle };
+    let net = PartNet {
+        folder: env!("CARGO_MANIFEST_DIR"),
+        packages: &["divisi-ot"],
+        shapes: super::shapes(),
+        idle,
+    };
     assert_eq!(net.judge(1), [] as [String; 0]);
 }

@@ -127,6 +127,6 @@ fn each_part_of_what_is_drawn_is_used() {
         ("rep3 coefficients", "planes/terms.rs", tiles),
         ("rep3 coefficients", "planes/batch.rs", tiles),
     ];
-    let net = PartNet { packages: &["divisi-rep3"], shapes, idle };
+    let net = PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-rep3"], shapes, idle };
     assert_eq!(net.judge(1), [] as [String; 0]);
 }

@@ -123,6 +123,6 @@ fn each_part_of_what_is_drawn_is_used() {
     let shapes =
         vec![shape("zeros, tables and clients", leaves), shape("MASCOT", mascot), shape("buckets", buckets)];
     let idle = &[("spdz own", "triple.rs", "an element is made of 16 bytes, of which 48 bits remain")];
-    let net = PartNet { packages: &["divisi-spdz"], shapes, idle };
+    let net = PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-spdz"], shapes, idle };
     assert_eq!(net.judge(1), [] as [String; 0]);
 }

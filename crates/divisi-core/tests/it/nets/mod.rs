@@ -1,0 +1,3 @@
+//! Nets of what every session does, whatever protocol it runs (docs/nets.md).
+
+mod draws;
