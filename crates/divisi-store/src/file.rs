@@ -153,6 +153,21 @@ pub(crate) mod tests {
         }
     }
 
+    /// A file that is as long as one may be is read again; one that is longer is not made.
+    #[test]
+    fn the_longest_file_is_read_again() {
+        let named = |len: usize| {
+            let mut key = sample("k");
+            key.info.clients = vec!["x".repeat(len)];
+            encode(&key)
+        };
+        let len = LONGEST - named(1 << 14).unwrap().len() + (1 << 14);
+        let bytes = named(len).unwrap();
+        assert_eq!(bytes.len(), LONGEST);
+        assert!(decode(Path::new("k.key"), &bytes).is_ok());
+        assert!(matches!(named(len + 1), Err(StoreError::TooLarge(_))));
+    }
+
     /// The bytes of the sample, by hand from postcard's rules: of version 1, and of later ones with a change
     /// and with a time.
     #[test]

@@ -150,3 +150,50 @@ impl Folder {
         self.disk.remove(path)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::MachineDisk;
+    use std::sync::{Arc, Mutex};
+
+    /// A disk without second names, which says what is written.
+    #[derive(Default)]
+    struct NoLinks(Mutex<Vec<(PathBuf, Vec<u8>)>>);
+
+    impl Disk for Arc<NoLinks> {
+        fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+            self.0.lock().unwrap().push((path.into(), bytes.to_vec()));
+            MachineDisk.write(path, bytes)
+        }
+
+        fn link(&self, _: &Path, _: &Path) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    /// Nothing is replaced whose old content could not be overwritten afterwards.
+    #[test]
+    fn where_files_have_one_name_nothing_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.key"), b"old").unwrap();
+        let (folder, _) = Folder::open(Box::new(Arc::<NoLinks>::default()), dir.path()).unwrap();
+        for _ in 0..2 {
+            assert!(matches!(folder.replace("a", b"new"), Err(StoreError::Io(..))));
+            assert_eq!(std::fs::read(dir.path().join("a.key")).unwrap(), b"old");
+        }
+    }
+
+    /// What interrupted changes left of several keys is overwritten, and removed.
+    #[test]
+    fn what_is_left_of_every_key_is_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let left = ["a.key.new", "b.key.new", "a.key.old", "b.key.old"].map(|name| dir.path().join(name));
+        left.iter().for_each(|path| std::fs::write(path, b"secret").unwrap());
+        let disk = Arc::<NoLinks>::default();
+        let (folder, unfinished) = Folder::open(Box::new(disk.clone()), dir.path()).unwrap();
+        assert!(unfinished.is_empty() && folder.list().unwrap().is_empty());
+        let written = disk.0.lock().unwrap();
+        assert!(left.iter().all(|path| written.contains(&(path.clone(), vec![0; 6]))), "{written:?}");
+    }
+}

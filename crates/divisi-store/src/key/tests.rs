@@ -13,13 +13,16 @@ fn what_servers_compare_is_all_but_state_and_party() {
     };
     let same: [&dyn Fn(&mut KeyInfo); 2] = [&|k| k.state = KeyState::Prepared, &|k| k.party = 3];
     assert!(same.iter().all(|change| with(change) == info.agreed()));
-    let changes: [&dyn Fn(&mut KeyInfo); 16] = [
+    let changes: [&dyn Fn(&mut KeyInfo); 19] = [
         &|k| k.name = "K1".parse().unwrap(),
         &|k| k.id[15] ^= 1,
         &|k| k.kind = KeyType::Aes256,
         &|k| k.bytes += 1,
+        &|k| k.bytes += 1 << 8,
         &|k| k.purpose = Purpose::Mac,
         &|k| k.generation += 1,
+        &|k| k.generation += 1 << 8,
+        &|k| k.generation ^= 1 << 31,
         &|k| k.request[15] ^= 1,
         &|k| k.maker.name.push('x'),
         &|k| k.maker.fingerprint[31] ^= 1,

@@ -124,6 +124,12 @@ fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
             let error = broken().unwrap_or_else(|| panic!("{name}, bit {at}"));
             assert!(error.to_string().contains(name), "{error}");
         }
+        for at in 0..8 {
+            let mut bad = bytes.clone();
+            bad[at] ^= 1;
+            std::fs::write(&file, &bad).unwrap();
+            assert!(broken().is_some_and(|e| e.to_string().contains("does not begin like")), "{name}, {at}");
+        }
         for len in 0..bytes.len() {
             std::fs::write(&file, &bytes[..len]).unwrap();
             assert!(matches!(broken(), Some(StockError::Damaged(..))), "{name}, {len} bytes");
