@@ -100,7 +100,9 @@ mod tests {
         let mut key = vec![2; N];
         assert!(add_packed(&body, &mut key));
         assert!(key.iter().zip(&share).all(|(key, c)| *key == 2 + i16::from(*c)));
-        assert!(!add_packed(&body[1..], &mut key));
+        assert!(!add_packed(&body[..SHARE_BYTES - 1], &mut key));
+        assert!(!add_packed(&[&body[..], &body[..1]].concat(), &mut key));
+        assert!(!add_packed(&body, &mut key[..N - 4]));
         for (at, byte) in [(0, 0b10), (7, 0b11)] {
             let mut wrong = body.clone();
             wrong[at] = byte;

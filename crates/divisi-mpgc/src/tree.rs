@@ -179,6 +179,31 @@ pub(crate) fn add_up(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::{PublicParameters, local};
+
+    /// A child that is two lots of batches ahead waits for its parent, who says so for each lot but the last.
+    #[test]
+    fn children_hear_that_they_may_go_on() {
+        let ends = local::run(2, &PublicParameters::new("tree"), |mut session| {
+            let (above, below) = neighbours(&session);
+            let mut upward = Upward::new(5 * AHEAD);
+            while upward.done < upward.total {
+                if let Some(above) = above {
+                    upward.wait(&mut session, above)?;
+                }
+                upward.count(&mut session, &below)?;
+            }
+            Ok(())
+        });
+        assert!(ends.is_ok(), "{ends:?}");
+    }
+
+    #[test]
+    fn a_header_names_the_first_row() {
+        let header = |first| Batch { from: Senders::of(0..3), first, rows: WipedVec::default() }.header();
+        let all = [0, 1, 1 << 8, 1 << 40].map(header);
+        assert!((1..4).all(|i| !all[..i].contains(&all[i])));
+    }
 
     #[test]
     fn subtrees_are_all_parties_once() {

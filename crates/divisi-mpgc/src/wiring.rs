@@ -164,6 +164,7 @@ mod tests {
         let [zero, one] = [false, true].map(End::Constant);
         assert_eq!((w.xor(x, zero), w.xor(one, x), w.xor(x, x), w.xor(x, x.not())), (x, x.not(), zero, one));
         assert_eq!((w.and(x, zero), w.and(one, x), w.and(x, x), w.and(x.not(), x)), (zero, x, x, zero));
+        assert_eq!((zero.not(), one.not()), (one, zero));
         assert!(w.gates.is_empty());
         let z = w.xor(x.not(), y);
         assert_eq!(z, End::Wire(Wire { at: 2, negated: true }));

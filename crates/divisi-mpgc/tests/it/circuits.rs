@@ -95,6 +95,40 @@ fn evaluate(
     (opened.pop().unwrap().unwrap(), counts)
 }
 
+/// Circuits that are evaluated together, each with instances of its own, give what they give alone.
+#[test]
+fn circuits_are_evaluated_together() {
+    let mut next = words(3);
+    let circuits = [(adder(3), 5), (adder(2), 70), (adder(5), 1)].map(|(program, lanes)| {
+        let mut bit = || GmwBit::new(lanes, &(0..lanes.div_ceil(64)).map(|_| next()).collect::<Vec<_>>());
+        let inputs: Vec<GmwBit> = (0..program.input_bits()).map(|_| bit()).collect();
+        (program, lanes, inputs)
+    });
+    let ends = parties(2, &LookupMethod::Transfers, |garbler| {
+        let (all, me): (Vec<PartyId>, _) = (PartyId::all(2).collect(), garbler.gmw().session().me());
+        let mut garbled = Vec::new();
+        for (program, lanes, inputs) in &circuits {
+            let instances = garbler.garble(&Wiring::new(program), *lanes)?;
+            let mut own = Vec::new();
+            for value in inputs {
+                own.push(garbler.gmw().input(all[0], *lanes, Some(value).filter(|_| me == all[0]))?);
+            }
+            garbled.push((instances, own));
+        }
+        let outputs = divisi_mpgc::evaluate::evaluate(garbler.gmw(), garbled)?;
+        outputs.iter().map(|bits| garbler.gmw().output(&all, bits)).collect::<Result<Vec<_>, _>>()
+    });
+    let opened = ends.into_iter().next().unwrap().unwrap();
+    assert_eq!(opened.len(), circuits.len());
+    for ((program, lanes, inputs), opened) in circuits.iter().zip(opened) {
+        let inputs: Vec<_> = inputs.iter().map(|bit| bit.words().to_vec()).collect();
+        let expected = plain::run(program, &inputs).unwrap();
+        let expected: Vec<GmwBit> = expected.iter().map(|bit| GmwBit::new(*lanes, bit)).collect();
+        let words = |bits: &[GmwBit]| bits.iter().map(|bit| bit.words().to_vec()).collect::<Vec<_>>();
+        assert_eq!(words(&opened.unwrap()), words(&expected), "{lanes} lanes");
+    }
+}
+
 fn agrees(n: usize, way: &LookupMethod, program: &Program, lanes: usize, seed: u64) -> Vec<Counts> {
     let mut next = words(seed);
     let mut bit = || GmwBit::new(lanes, &(0..lanes.div_ceil(64)).map(|_| next()).collect::<Vec<_>>());
