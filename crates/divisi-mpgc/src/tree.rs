@@ -184,7 +184,7 @@ mod tests {
     /// A child that is two lots of batches ahead waits for its parent, who says so for each lot but the last.
     #[test]
     fn children_hear_that_they_may_go_on() {
-        let ends = local::run(2, &PublicParameters::new("tree"), |mut session| {
+        let ends = local::run(3, &PublicParameters::new("tree"), |mut session| {
             let (above, below) = neighbours(&session);
             let mut upward = Upward::new(5 * AHEAD);
             while upward.done < upward.total {
