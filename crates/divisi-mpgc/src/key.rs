@@ -75,10 +75,10 @@ mod tests {
     /// Each quarter of each share takes all three values, of every wire, and no two shares are alike.
     #[test]
     fn shares_are_ternary_from_end_to_end() {
-        let of = |session| Ok(WireKeys::new(&mut Sampler::new(&session), 5, false));
+        let of = |session| Ok(WireKeys::new(&mut Sampler::new(&session), 40, false));
         let ends = local::run(2, &PublicParameters::new("keys"), of).unwrap();
         let keys = &ends[0];
-        let shares: Vec<&[i8]> = (0..5).flat_map(|wire| [0, 1].map(|b| keys.share(wire, b))).collect();
+        let shares: Vec<&[i8]> = (0..40).flat_map(|wire| [0, 1].map(|b| keys.share(wire, b))).collect();
         for (i, share) in shares.iter().enumerate() {
             for quarter in share.chunks(N / 4) {
                 // a third of 256 is expected, and the deviation is 7.5
@@ -86,6 +86,9 @@ mod tests {
                 assert!([-1, 0, 1].into_iter().all(|value| (35..=136).contains(&often(value))), "{i}");
             }
             assert!(!shares[..i].contains(share), "{i}");
+        }
+        for at in 1..N {
+            assert!(shares.iter().any(|share| share[at] != shares[0][at]), "{at}");
         }
     }
 
@@ -101,7 +104,9 @@ mod tests {
         assert!(add_packed(&body, &mut key));
         assert!(key.iter().zip(&share).all(|(key, c)| *key == 2 + i16::from(*c)));
         assert!(!add_packed(&body[..SHARE_BYTES - 1], &mut key));
-        assert!(!add_packed(&[&body[..], &body[..1]].concat(), &mut key));
+        for more in [1, 256] {
+            assert!(!add_packed(&[&body[..], &body[..more]].concat(), &mut key));
+        }
         assert!(!add_packed(&body, &mut key[..N - 4]));
         for (at, byte) in [(0, 0b10), (7, 0b11)] {
             let mut wrong = body.clone();

@@ -193,6 +193,19 @@ mod tests {
         Scheme { ntt: Ntt::new(MODULUS, N).unwrap(), plain: Modulus::new(PLAIN).unwrap(), context: [7; 32] }
     }
 
+    /// Two sessions have no polynomial in common: all of a session's id goes into what they are made of.
+    #[test]
+    fn polynomials_belong_to_a_session() {
+        for _ in 0..2 {
+            let ends = local::run(2, &PublicParameters::new("scheme"), |session| {
+                let name = "divisi 2026 linear garbling polynomial v1";
+                let expected = blake3::derive_key(name, session.id().as_bytes());
+                Ok(Scheme::new(&session).unwrap().context == expected)
+            });
+            assert_eq!(ends.unwrap(), [true; 2]);
+        }
+    }
+
     /// Words of the stream that are not below q are skipped, and the others keep their order.
     #[test]
     fn public_polynomials_are_the_reduced_words_of_a_stream() {

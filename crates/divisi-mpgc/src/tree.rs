@@ -198,6 +198,19 @@ mod tests {
         assert!(ends.is_ok(), "{ends:?}");
     }
 
+    /// A child does not go on by itself.
+    #[test]
+    fn children_wait_for_their_parent() {
+        let ends = divisi_core::testing::run(2, &PublicParameters::new("tree"), |mut session| {
+            let upward = Upward { done: 2 * AHEAD, total: 5 * AHEAD };
+            match neighbours(&session).0 {
+                Some(above) => upward.wait(&mut session, above),
+                None => Ok(()),
+            }
+        });
+        assert!(ends[0].is_ok() && ends[1].is_err(), "{ends:?}");
+    }
+
     #[test]
     fn a_header_names_the_first_row() {
         let header = |first| Batch { from: Senders::of(0..3), first, rows: WipedVec::default() }.header();

@@ -171,6 +171,7 @@ mod tests {
         assert_eq!((w.gates(), w.ands()), (1, 0));
         w.and(z, y.not());
         assert_eq!((w.gates(), w.ands()), (2, 1));
+        assert_eq!(w.xor(y, x), End::Wire(Wire { at: 4, negated: false }));
     }
 
     #[test]

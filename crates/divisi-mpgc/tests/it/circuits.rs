@@ -435,7 +435,7 @@ fn what_does_not_fit_is_refused() {
         assert!(ends.iter().all(Result::is_err), "{ends:?}");
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     };
-    for (count, lanes) in [(3, 2), (4, 1), (4, 3)] {
+    for (count, lanes) in [(3, 2), (4, 1), (4, 3), (4 + 256, 2)] {
         refused(parties(2, &LookupMethod::Transfers, |garbler| {
             let garbled = garbler.garble(&wiring, 2)?;
             let inputs = vec![GmwBit::zero(lanes); count];

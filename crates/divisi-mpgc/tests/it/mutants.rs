@@ -188,6 +188,26 @@ fn contents_under_an_honest_header() {
     }
 }
 
+/// A share of a key has digits of three values, in each instance: who sends another one is named.
+#[test]
+fn keys_of_inputs_are_sums_of_shares() {
+    for (instance, peer) in [(0, 2), (1, 2), (1, 3)] {
+        let harness = harness(None);
+        let keys = "divisi_mpgc::evaluate/input.keys";
+        harness.change(party(peer), party(1), keys, instance, |body| body[5] = 0b11);
+        let ends = harness.act(|session| {
+            let mut garbler = garbler(session)?;
+            let garbled = garbler.garble(&Wiring::new(&program()), 2)?;
+            garbler.evaluate(garbled, &vec![GmwBit::zero(2); 24])
+        });
+        let named = match &ends[0] {
+            Err(Abort::CheckFailed { culprit, .. }) => *culprit,
+            end => panic!("{end:?}"),
+        };
+        assert_eq!(named, Some(party(peer)), "instance {instance}");
+    }
+}
+
 /// A row with a value that is not below q is refused.
 #[test]
 fn rows_are_reduced() {

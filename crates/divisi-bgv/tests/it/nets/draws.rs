@@ -4,7 +4,7 @@ use crate::tools::{PASS, elements, party, small};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Sampler, purposes};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
-use divisi_core::testing::nets::parts::PartNet;
+use divisi_core::testing::nets::parts::{IdlePart, PartNet};
 use divisi_core::{Abort, PublicParameters, Session};
 
 const FORM: Form = Form::LeanTree;
@@ -53,12 +53,12 @@ fn each_part_of_what_is_drawn_is_used() {
     let made = "numbers are made of these words, and are judged themselves";
     let rounded = "a switch of the modulus rounds it away before anything is sent or put out";
     let idle = &[
-        ("bgv errors", "hop.rs", rounded),
-        ("bgv errors", "keys.rs", rounded),
-        ("bgv errors", "refresh.rs", rounded),
-        ("bgv sampler", "sample.rs", made),
-        ("bgv sampler", "flood.rs", made),
-        ("bgv common", "common.rs", "a polynomial ends within the last piece of its stream"),
+        ("bgv errors", "hop.rs", IdlePart::Any, rounded),
+        ("bgv errors", "keys.rs", IdlePart::Any, rounded),
+        ("bgv errors", "refresh.rs", IdlePart::Any, rounded),
+        ("bgv sampler", "sample.rs", IdlePart::Any, made),
+        ("bgv sampler", "flood.rs", IdlePart::Any, made),
+        ("bgv common", "common.rs", IdlePart::Last, "a polynomial ends within the last piece of its stream"),
     ];
     let net = PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-bgv"], shapes, idle };
     assert_eq!(net.judge(1), [] as [String; 0]);

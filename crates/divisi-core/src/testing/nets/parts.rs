@@ -29,7 +29,19 @@ pub struct PartNet<'n> {
     pub shapes: Vec<NetShape>,
     /// Purposes and the ends of the paths of files in which a part of what is drawn changes nothing, each
     /// with the reason.
-    pub idle: &'n [(&'n str, &'n str, &'n str)],
+    pub idle: &'n [(&'n str, &'n str, IdlePart, &'n str)],
+}
+
+/// Which part of what is drawn is not judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it is there for tests alone")]
+pub enum IdlePart {
+    /// The first one.
+    First,
+    /// The last one.
+    Last,
+    /// Each.
+    Any,
 }
 
 /// What happened in a run.
@@ -84,11 +96,19 @@ impl PartNet<'_> {
                     continue;
                 };
                 let mut spared = self.idle.iter();
-                let spared = spared.position(|(name, end, _)| *name == of && caller.file().ends_with(end));
+                let spared = spared.position(|(name, end, ..)| *name == of && caller.file().ends_with(end));
                 met.extend(spared);
-                if spared.is_none() && places.insert((of, caller.to_string())) {
-                    let both = |part| [false, true].map(|last| ChangedPart { last, ..part });
-                    parts.extend(place.into_iter().flat_map(both));
+                let idle = spared.and_then(|at| self.idle.get(at)).map(|(.., idle, _)| *idle);
+                let judged = |last: &bool| match idle {
+                    None => true,
+                    Some(IdlePart::First) => *last,
+                    Some(IdlePart::Last) => !last,
+                    Some(IdlePart::Any) => false,
+                };
+                if places.insert((of, caller.to_string())) {
+                    for last in [false, true].into_iter().filter(judged) {
+                        parts.extend(place.iter().map(|part| ChangedPart { last, ..*part }));
+                    }
                 }
             }
             if !parts.is_empty() && run(shape, [seed; 2], None, true).0 != *happened {
@@ -123,7 +143,7 @@ impl PartNet<'_> {
             faults.extend(idle);
         }
         let unmet = self.idle.iter().enumerate().filter(|(i, _)| !met.contains(i));
-        faults.extend(unmet.map(|(_, (of, end, _))| format!("{of}: {end} is spared for nothing")));
+        faults.extend(unmet.map(|(_, (of, end, ..))| format!("{of}: {end} is spared for nothing")));
         println!("parts: {} shapes, {} places", honest.len(), places.len());
         faults.extend(masks.judge(self.folder));
         faults
@@ -163,7 +183,7 @@ mod tests {
     }
 
     /// What is wrong, and what depends on which draw.
-    fn judged(idle: &[(&str, &str, &str)], of: fn(&Session) -> Vec<u8>) -> [Vec<String>; 2] {
+    fn judged(idle: &[(&str, &str, IdlePart, &str)], of: fn(&Session) -> Vec<u8>) -> [Vec<String>; 2] {
         let run = move |mut session: Session, _: u64, out: &mut ShapeOutcome| {
             let told = of(&session);
             for peer in session.peers() {
@@ -174,14 +194,14 @@ mod tests {
             Ok(())
         };
         let shape = || NetShape::new("parts", 2, ShapeSecurity::Curious, run);
-        let net = PartNet { folder: "", packages: &["divisi-core"], shapes: vec![shape()], idle };
+        let net = PartNet { folder: "no folder", packages: &["divisi-core"], shapes: vec![shape()], idle };
         let (mut listed, faults): (Vec<_>, _) =
             net.judge(1).into_iter().partition(|fault| fault.contains(" depends on: "));
         listed.retain(|line| !line.contains(" depends on: session "));
         [faults, listed]
     }
 
-    fn faults(idle: &[(&str, &str, &str)], of: fn(&Session) -> Vec<u8>) -> Vec<String> {
+    fn faults(idle: &[(&str, &str, IdlePart, &str)], of: fn(&Session) -> Vec<u8>) -> Vec<String> {
         let [faults, _] = judged(idle, of);
         faults
     }
@@ -243,8 +263,12 @@ mod tests {
 
     #[test]
     fn what_is_spared_must_be_there() {
-        let spared = [("mask of a part", "parts.rs", "it is"), ("no mask", "parts.rs", "it is not")];
-        let faults = faults(&spared, |session| mask(session, purposes::MASK)[..15].to_vec());
-        assert_eq!(faults, ["no mask: parts.rs is spared for nothing"]);
+        let of = |name, part| (name, "parts.rs", part, "a test");
+        let short = |session: &Session| mask(session, purposes::MASK)[..15].to_vec();
+        let spared = [of("mask of a part", IdlePart::Last), of("no mask", IdlePart::Any)];
+        assert_eq!(faults(&spared, short), ["no mask: parts.rs is spared for nothing"]);
+        // of what is spared in part the rest is judged
+        assert_eq!(faults(&[of("mask of a part", IdlePart::First)], short).len(), 1);
+        assert_eq!(faults(&[of("mask of a part", IdlePart::Any)], short), [""; 0]);
     }
 }

@@ -3,7 +3,7 @@
 use crate::circuits::{agreed, hops, products};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
-use divisi_core::testing::nets::parts::PartNet;
+use divisi_core::testing::nets::parts::{IdlePart, PartNet};
 use divisi_core::{Abort, PartyId, Session};
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::{Garbler, LookupMethod, Wiring, purposes};
@@ -80,7 +80,12 @@ fn everything_is_drawn_for_one_purpose_and_used() {
 /// The first and the last part of what is drawn first and last anywhere is sent, or changes what is.
 #[test]
 fn each_part_of_what_is_drawn_is_used() {
-    let idle = &[("bgv ternary", "key.rs", "the first coefficient of a share is replaced by the colour")];
+    let idle = &[(
+        "bgv ternary",
+        "key.rs",
+        IdlePart::First,
+        "the first coefficient of a share is replaced by the colour",
+    )];
     let net = PartNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         packages: &["divisi-mpgc"],

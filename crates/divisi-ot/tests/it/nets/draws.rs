@@ -2,7 +2,7 @@
 
 use crate::common::{parameters, random};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
-use divisi_core::testing::nets::parts::PartNet;
+use divisi_core::testing::nets::parts::{IdlePart, PartNet};
 use divisi_core::{Abort, Session, step};
 use divisi_ot::correlate::{Long, Numbers};
 use divisi_ot::hash::{CallSeries, FIRST_STEP, Tweak, TweakableHash};
@@ -87,7 +87,12 @@ fn everything_is_drawn_for_one_purpose_and_used() {
 /// The first and the last part of what is drawn anywhere is sent, or changes what is.
 #[test]
 fn each_part_of_what_is_drawn_is_used() {
-    let idle = &[("ot delta of a field", "testing.rs", "a key of 48 bits has the first six bytes of it")];
+    let idle = &[(
+        "ot delta of a field",
+        "testing.rs",
+        IdlePart::Last,
+        "a key of 48 bits has the first six bytes of it",
+    )];
     let net = PartNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         packages: &["divisi-ot"],

@@ -3,7 +3,7 @@
 use crate::common::prelude::*;
 use divisi_core::testing::nets::NetShape;
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
-use divisi_core::testing::nets::parts::PartNet;
+use divisi_core::testing::nets::parts::{IdlePart, PartNet};
 use divisi_rep3::{deal, purposes};
 
 /// This party's part of these bytes, whose components are known.
@@ -123,9 +123,9 @@ fn each_part_of_what_is_drawn_is_used() {
     ];
     let tiles = "coefficients are drawn for whole tiles, of which these shapes fill a few lanes";
     let idle = &[
-        ("rep3 coefficients", "planes/values.rs", tiles),
-        ("rep3 coefficients", "planes/terms.rs", tiles),
-        ("rep3 coefficients", "planes/batch.rs", tiles),
+        ("rep3 coefficients", "planes/values.rs", IdlePart::Last, tiles),
+        ("rep3 coefficients", "planes/terms.rs", IdlePart::Last, tiles),
+        ("rep3 coefficients", "planes/batch.rs", IdlePart::Any, tiles),
     ];
     let net = PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-rep3"], shapes, idle };
     assert_eq!(net.judge(1), [] as [String; 0]);

@@ -2,7 +2,7 @@
 
 use crate::engines::{dealt, given, given_bits};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
-use divisi_core::testing::nets::parts::PartNet;
+use divisi_core::testing::nets::parts::{IdlePart, PartNet};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
 use divisi_core::testing::party;
 use divisi_core::{
@@ -122,7 +122,12 @@ fn each_part_of_what_is_drawn_is_used() {
     };
     let shapes =
         vec![shape("zeros, tables and clients", leaves), shape("MASCOT", mascot), shape("buckets", buckets)];
-    let idle = &[("spdz own", "triple.rs", "an element is made of 16 bytes, of which 48 bits remain")];
+    let idle = &[(
+        "spdz own",
+        "triple.rs",
+        IdlePart::Last,
+        "an element is made of 16 bytes, of which 48 bits remain",
+    )];
     let net = PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-spdz"], shapes, idle };
     assert_eq!(net.judge(1), [] as [String; 0]);
 }
