@@ -253,6 +253,19 @@ fn what_does_not_fit_is_refused() {
         assert!(matches!(y.times(keys, session, step!("times"), &y), Err(Abort::Misuse { .. })));
         sum.add(&ring, session, step!("add"), &x)
     });
+    // another factor than the ciphertext has, in any of its bytes
+    for wrong in [1, 1 << 8, 1 << 24] {
+        misuse(&|session, keys, sampler| {
+            let x = keys.encrypt(sampler, 0, None);
+            keys.e2a(session, sampler, session.me(), Some(&x), x.factor() ^ wrong).map(drop)
+        });
+    }
+    // factors of two levels
+    let of_products = small(Operation::Triples, Form::LeanTree, 2);
+    refused(with_keys(&of_products, |session, keys, sampler| {
+        let [x, y] = [0, 1].map(|level| keys.encrypt(sampler, level, None));
+        y.times(keys, session, step!("times"), &x).map(drop)
+    }));
     // a session of three with parameters for two
     let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
     let ends = run(3, &agreed, |mut session| Keys::generate(&mut session, &ring).map(drop));
