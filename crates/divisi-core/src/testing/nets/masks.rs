@@ -1,6 +1,6 @@
 //! What depends on which draw, against the list in `tests/it/nets/masks.txt`: for each purpose and file the
-//! steps whose messages are others if a draw is, and nothing else. A mask that a step forgets is a step that no
-//! longer stands there, although its outputs are right; so is a share of zero that nobody adds, and a
+//! steps whose messages are others if a draw is, and nothing else. A step that forgets a mask no longer
+//! stands there, although its outputs are right; so it is with a share of zero that nobody adds, and with a
 //! coefficient that does not reach a check. The inputs of parties stand there, too, with the steps that carry
 //! them.
 //!

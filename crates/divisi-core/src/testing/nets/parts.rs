@@ -20,8 +20,8 @@ use std::collections::BTreeSet;
 
 /// What a census of parts knows of an engine.
 pub struct PartNet<'n> {
-    /// The folder of the package that has the list of what depends on which draw, as `CARGO_MANIFEST_DIR` says
-    /// it.
+    /// The folder of the package that has the list of what depends on which draw, as `CARGO_MANIFEST_DIR`
+    /// says it.
     pub folder: &'n str,
     /// The names of the packages in whose sources draws are judged.
     pub packages: &'n [&'n str],

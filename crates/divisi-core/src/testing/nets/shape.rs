@@ -174,8 +174,8 @@ impl NetShape {
         ends.into_iter().zip(outcomes).collect()
     }
 
-    /// Runs all parties from known randomness, with inputs of a seed: how each ended, what it put out, and what
-    /// it drew.
+    /// Runs all parties from known randomness, with inputs of a seed: how each ended, what it put out, and
+    /// what it drew.
     pub(super) fn draw(
         &self,
         known: &KnownDraws,

@@ -1,6 +1,6 @@
-//! Which tests reach which mutant. Each test of a build runs once by itself, without a mutant; whatever asks on
-//! its way whether it is on, it reaches. So a mutant is judged by those tests alone that it can concern, the
-//! quickest first, and one that no test reaches is a survivor at once.
+//! Which tests reach which mutant. Each test of a build runs once by itself, without a mutant; the mutants
+//! that are asked about on its way are those that it reaches. So a mutant is judged only by tests that it can
+//! concern, the quickest first, and one that no test reaches is a survivor at once.
 
 use crate::run::{self, Job};
 use divisi_attacks::compile::{self, Programs};
@@ -31,8 +31,8 @@ struct Test {
 pub struct Reach(BTreeMap<String, Vec<Test>>);
 
 impl Reach {
-    /// Checks that the tests of these targets pass without a mutant, each of them once, and notes how long they
-    /// take and what they reach; `folder` is for files.
+    /// Checks that the tests of these targets pass without a mutant, each of them once, and notes how long
+    /// they take and what they reach; `folder` is for files.
     pub fn of(
         programs: &Programs,
         targets: &BTreeSet<&str>,
