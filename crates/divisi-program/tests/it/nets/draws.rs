@@ -2,6 +2,7 @@
 
 use crate::parties::{lattice, one};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
+use divisi_core::testing::nets::parts::PartNet;
 use divisi_core::{Abort, Session};
 use divisi_program::plain::Entries;
 use divisi_program::{lower, purposes, text};
@@ -40,4 +41,13 @@ fn everything_is_drawn_for_one_purpose_and_used() {
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);
+}
+
+/// The first and the last part of what is drawn first and last anywhere is sent, or changes what is.
+#[test]
+fn each_part_of_what_is_drawn_is_used() {
+    let shapes = super::net().shapes;
+    let net =
+        PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-program"], shapes, idle: &[] };
+    assert_eq!(net.judge(1), [] as [String; 0]);
 }

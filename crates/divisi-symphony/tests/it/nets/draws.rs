@@ -2,6 +2,7 @@
 
 use crate::common::engine;
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
+use divisi_core::testing::nets::parts::PartNet;
 use divisi_core::{Abort, PartyId, PublicParameters, Session};
 use divisi_rep3::{Protocol, Trio};
 use divisi_symmetric::algorithm::Settings;
@@ -39,4 +40,13 @@ fn everything_is_drawn_for_one_purpose_and_used() {
         ..DrawNet::default()
     };
     assert_eq!(net.judge(), [] as [String; 0]);
+}
+
+/// The first and the last part of what is drawn first and last anywhere is sent, or changes what is.
+#[test]
+fn each_part_of_what_is_drawn_is_used() {
+    let shapes = super::net().shapes;
+    let net =
+        PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-symphony"], shapes, idle: &[] };
+    assert_eq!(net.judge(1), [] as [String; 0]);
 }
