@@ -327,6 +327,12 @@ fn weaker_parameters_do_not_fit() {
         weak.levels[level].noise = weak.bounds().shared() - 1.0;
         assert!(!weak.fits(), "{level}");
     }
+    // noise as large as the modulus of its level
+    for level in 0..=p.top() {
+        let mut weak = p.clone();
+        weak.levels[level].after = weak.levels[level].log2_q;
+        assert!(!weak.fits(), "{level}");
+    }
     let paper = derive(Operation::Bits, Form::Paper, 4);
     for level in 1..=paper.top() {
         let mut weak = paper.clone();
@@ -370,11 +376,28 @@ fn a_narrow_second_flood_is_refused() {
     assert!(nearest > 30.0);
 }
 
+/// A digit of a product ends where a level does, and the digits are all primes of products.
+#[test]
+fn digits_end_where_levels_do() {
+    for form in [Form::LeanRing, Form::LeanTree, Form::Paper] {
+        for parties in [2, 3, 8] {
+            let p = derive(Operation::PrivateTables, form, parties);
+            let (digits, limbs) = (p.digits(), p.limbs_of_products());
+            let begins: Vec<usize> = digits.iter().map(|digit| digit.start).collect();
+            let levels = p.levels.iter().map(|level| level.limbs).filter(|at| *at < limbs);
+            assert!(levels.into_iter().all(|at| begins.contains(&at)), "{begins:?}");
+            assert_eq!(digits.iter().map(|digit| digit.len()).sum::<usize>(), limbs);
+        }
+    }
+}
+
 #[test]
 fn every_parameter_is_agreed_on() {
     let base = derive(Operation::Bits, Form::Paper, 3);
     let digest = |p: &Parameters| p.describe(Agreed::new("bgv")).digest();
-    let mut others = vec![base.clone(); 8];
+    let mut others = vec![base.clone(); 10];
+    others[8].chain[0] += 1 << 8;
+    others[9].chain[1] += 1 << 40;
     let [first, _] = base.levels[1].floods.unwrap();
     others[7].levels[1].floods = Some([first; 2]);
     others[0].plain = P16;
