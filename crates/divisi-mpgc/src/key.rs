@@ -107,7 +107,9 @@ mod tests {
         for more in [1, 256] {
             assert!(!add_packed(&[&body[..], &body[..more]].concat(), &mut key));
         }
-        assert!(!add_packed(&body, &mut key[..N - 4]));
+        for len in [N - 4, N + 256] {
+            assert!(!add_packed(&body, &mut vec![2; len]), "{len}");
+        }
         for (at, byte) in [(0, 0b10), (7, 0b11)] {
             let mut wrong = body.clone();
             wrong[at] = byte;
