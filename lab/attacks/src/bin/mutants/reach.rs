@@ -138,10 +138,10 @@ mod tests {
             let jobs = reach.jobs(&["p/it".into(), "p/lib".into()], number);
             jobs.into_iter().map(|(job, _)| job.names.join(" ")).collect::<Vec<_>>()
         };
-        assert_eq!(of(Some(7)), ["c", "a", "b", "long"]);
+        assert_eq!(of(Some(7)), ["a", "c", "b", "long"]);
         assert_eq!(of(Some(8)), ["a", "c"]);
         assert_eq!(of(Some(9)), ["c"]);
-        assert_eq!(of(Some(NOTED)), ["d c", "a", "b", "long"]);
+        assert_eq!(of(Some(NOTED)), ["a", "d c", "b", "long"]);
         assert_eq!(of(None), of(Some(NOTED)));
     }
 }
