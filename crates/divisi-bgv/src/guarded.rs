@@ -6,7 +6,7 @@ use crate::encode;
 use crate::flood::Width;
 use crate::purposes;
 use crate::ring::{Mask, Poly, Ring};
-use crate::sample::Sampler;
+use crate::sample::{Hiding, Sampler};
 use crate::shares::{flooded, own_part, share_of};
 use divisi_core::Prg;
 use divisi_core::wipe::WipedVec;
@@ -57,20 +57,15 @@ pub fn holder(ring: &Ring, share: &Poly, c: [&Poly; 2], answer: &Poly) -> WipedV
 /// An encryption of these slots under a public key.
 #[must_use]
 pub fn fresh(ring: &Ring, sampler: &mut Sampler, key: &[Poly; 2], slots: &[u64]) -> [Poly; 2] {
-    let n = ring.dimension();
-    let errors = [sampler.errors(n), sampler.errors(n)];
-    let v = sampler.ternary(n);
     let plain = encode::coefficients(ring, slots);
-    ring.fresh(key, &v, [&errors[0], &errors[1]], Some(&plain), key[0].limbs())
+    ring.fresh(key, &sampler.hiding(ring.dimension()), Some(&plain), key[0].limbs())
 }
 
 /// A hop of the lean forms: the product of a ciphertext with signs, hidden under a public key, a prime below.
 #[must_use]
 pub fn hop(ring: &Ring, sampler: &mut Sampler, x: [Poly; 2], key: &[Poly; 2], bits: &[u64]) -> [Poly; 2] {
-    let n = ring.dimension();
     let m = encode::coefficients(ring, &encode::signs(ring, bits));
-    let errors = [sampler.errors(n), sampler.errors(n)];
-    let v = sampler.ternary(n);
+    let Hiding { errors, v } = sampler.hiding(ring.dimension());
     let mask = |i: usize| Some(Mask { key: &key[i], errors: &errors[i] });
     ring.product_below(x, &m, &v, [mask(0), mask(1)])
 }

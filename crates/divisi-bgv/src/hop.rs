@@ -20,7 +20,7 @@ use crate::keys::Keys;
 use crate::parameters::Form;
 use crate::parameters::noise::plus;
 use crate::ring::Mask;
-use crate::sample::Sampler;
+use crate::sample::{Hiding, Sampler};
 use divisi_core::{Abort, Misuse, Session, Step, step};
 
 const HOP: Step = step!("hop");
@@ -117,11 +117,9 @@ impl Keys {
         noise: f64,
     ) -> Ciphertext {
         let (ring, n) = (self.ring(), self.ring().dimension());
-        let errors = [sampler.errors(n), sampler.errors(n)];
-        let v = sampler.ternary(n);
+        let Hiding { errors: [e0, e1], v } = sampler.hiding(n);
         let [first, second] = self.public();
-        let masks =
-            [Some(Mask { key: first, errors: &errors[0] }), Some(Mask { key: second, errors: &errors[1] })];
+        let masks = [Some(Mask { key: first, errors: &e0 }), Some(Mask { key: second, errors: &e1 })];
         let [c0, c1] = ring.product_below([x.c0, x.c1], m, &v, masks);
         let noise = plus(noise, ring.parameters().bounds().fresh());
         Ciphertext::new(x.level, x.factor, noise, c0, c1)

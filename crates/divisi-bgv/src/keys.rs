@@ -185,10 +185,8 @@ impl Keys {
     #[must_use]
     pub fn encrypt(&self, sampler: &mut Sampler, level: usize, plain: Option<&[i64]>) -> Ciphertext {
         let (ring, n) = (self.ring(), self.ring().dimension());
-        let errors = [sampler.errors(n), sampler.errors(n)];
-        let v = sampler.ternary(n);
         let limbs = ring.parameters().limbs(level);
-        let [c0, c1] = ring.fresh(self.public(), &v, [&errors[0], &errors[1]], plain, limbs);
+        let [c0, c1] = ring.fresh(self.public(), &sampler.hiding(n), plain, limbs);
         Ciphertext::new(level, 1, ring.parameters().bounds().fresh(), c0, c1)
     }
 

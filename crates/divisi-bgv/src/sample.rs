@@ -18,6 +18,14 @@ const DIGIT: u64 = u32::MAX as u64;
 /// A generator of a party's own randomness.
 pub struct Sampler(Prg);
 
+/// What hides the plaintext of an encryption: the errors of its components, and v.
+pub struct Hiding {
+    /// e_0 and e_1.
+    pub errors: [WipedVec<i64>; 2],
+    /// The ternary factor of both halves of the public key.
+    pub v: WipedVec<i64>,
+}
+
 impl Sampler {
     /// A generator with fresh entropy of this party.
     #[must_use]
@@ -83,6 +91,14 @@ impl Sampler {
         purposes::ERRORS.numbers(&mut out, |e, _| e + (1 << 24));
         purposes::ERRORS.drawn(|| bytes(&out));
         out
+    }
+
+    /// What hides one encryption of n coefficients. A hop rounds its errors away at once, so that only here
+    /// can their draw be seen in ciphertexts: all encryptions share it.
+    #[cfg_attr(feature = "testing", track_caller)]
+    #[must_use]
+    pub fn hiding(&mut self, n: usize) -> Hiding {
+        Hiding { errors: [self.errors(n), self.errors(n)], v: self.ternary(n) }
     }
 
     /// Uniform bits, one in each word.

@@ -2,6 +2,7 @@
 
 use super::residues::residues;
 use super::{Poly, Ring, SMALL};
+use crate::sample::Hiding;
 use divisi_core::wipe::WipedVec;
 
 impl Ring {
@@ -11,8 +12,7 @@ impl Ring {
     pub(crate) fn fresh(
         &self,
         key: &[Poly; 2],
-        v: &[i64],
-        errors: [&[i64]; 2],
+        Hiding { errors, v }: &Hiding,
         m: Option<&[i64]>,
         limbs: usize,
     ) -> [Poly; 2] {
