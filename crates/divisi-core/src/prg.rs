@@ -140,7 +140,8 @@ impl Prg {
         self.fill_bytes(out);
         #[cfg(feature = "testing")]
         if let Some(record) = &self.record {
-            record.part(std::panic::Location::caller(), out, |byte| byte ^ crate::draws::OTHER);
+            let caller = std::panic::Location::caller();
+            record.part(caller, out, |byte, other| byte ^ (other >> 56) as u8);
             record.note(at, out.len(), out.iter().copied());
         }
     }
@@ -169,8 +170,7 @@ impl Prg {
         #[cfg(feature = "testing")]
         if let Some(record) = &self.record {
             // some use the low bits of a word, and others the high ones
-            let other = u64::from(crate::draws::OTHER);
-            record.part(std::panic::Location::caller(), out, |word| word ^ (other << 56 | other));
+            record.part(std::panic::Location::caller(), out, |word, other| word ^ other);
             record.note(at, 8 * out.len(), out.iter().flat_map(|word| word.to_le_bytes()));
         }
     }

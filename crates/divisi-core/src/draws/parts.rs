@@ -1,5 +1,5 @@
-//! Parts of single draws: where each party draws, and a run in which the first or the last part of one draw
-//! is another one, and nothing else.
+//! Parts of single draws: where each party draws, and a run in which a part of one draw is another one, and
+//! nothing else.
 
 use super::{DrawRecord, StreamRecord, current};
 use crate::{DrawPurpose, KnownTo, PartyId};
@@ -17,7 +17,7 @@ pub struct DrawPlace {
 }
 
 /// One of the draws at a place, of which a part is changed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChangedPart {
     /// Where it is drawn.
     pub place: DrawPlace,
@@ -25,21 +25,41 @@ pub struct ChangedPart {
     pub party: PartyId,
     /// How many draws there are before it at this place.
     pub number: u64,
-    /// Whether the last part is changed, and not the first.
-    pub last: bool,
+    /// Which part.
+    pub part: DrawPart,
 }
 
-/// What a byte of a draw that is changed differs by: also in the lowest bit, which may be all that is used.
-pub(crate) const OTHER: u8 = 0x5b;
+/// A part of a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it is there for tests alone")]
+pub enum DrawPart {
+    /// The first byte, word or number.
+    First,
+    /// The last one.
+    Last,
+    /// The highest bit of the last one; of numbers the last one.
+    HighestBit,
+}
+
+impl DrawPart {
+    fn of<T>(self, all: &mut [T]) -> Option<&mut T> {
+        if self == DrawPart::First { all.first_mut() } else { all.last_mut() }
+    }
+
+    /// What a word differs by: some use its low bits, and others the high ones.
+    fn difference(self) -> u64 {
+        if self == DrawPart::HighestBit { 1 << 63 } else { 0x5b00_0000_0000_005b }
+    }
+}
 
 impl DrawRecord {
-    /// Notes a draw at a place. If a part of it is to be changed: whether it is the last one.
+    /// Notes a draw at a place. Returns the part of it that is to be changed.
     fn changed_part(
         &self,
         of: &'static DrawPurpose,
         strand: u32,
         caller: &'static Location<'static>,
-    ) -> Option<bool> {
+    ) -> Option<DrawPart> {
         if of.known_to() == KnownTo::Anyone {
             return None;
         }
@@ -48,9 +68,9 @@ impl DrawRecord {
         let count = log.all.places.entry(place).or_default();
         let number = *count;
         *count += 1;
-        let part = self.known.as_ref()?.part?;
-        let here = part.place == place && part.number == number;
-        (here && part.party == self.me).then_some(part.last)
+        let changed = self.known.as_ref()?.part?;
+        let here = changed.place == place && changed.number == number;
+        (here && changed.party == self.me).then_some(changed.part)
     }
 
     /// Notes a draw of bytes at a place, and changes a part of it if a test asks for it.
@@ -61,8 +81,10 @@ impl DrawRecord {
         caller: &'static Location<'static>,
         out: &mut [u8],
     ) {
-        if let Some(byte) = end(out, self.changed_part(of, strand, caller)) {
-            *byte ^= OTHER;
+        if let Some(part) = self.changed_part(of, strand, caller)
+            && let Some(byte) = part.of(out)
+        {
+            *byte ^= (part.difference() >> 56) as u8;
         }
     }
 }
@@ -73,30 +95,28 @@ impl StreamRecord {
         &self,
         caller: &'static Location<'static>,
         out: &mut [T],
-        other: impl FnOnce(T) -> T,
+        other: impl FnOnce(T, u64) -> T,
     ) {
         let (of, strand) = match self.record.log().all.streams_mut(self.shared).get(self.place) {
             Some(stream) => (stream.of, stream.strand),
             None => return,
         };
-        if let Some(part) = end(out, self.record.changed_part(of, strand, caller)) {
-            *part = other(*part);
+        if let Some(part) = self.record.changed_part(of, strand, caller)
+            && let Some(word) = part.of(out)
+        {
+            *word = other(*word, part.difference());
         }
     }
-}
-
-fn end<T>(all: &mut [T], last: Option<bool>) -> Option<&mut T> {
-    if last? { all.last_mut() } else { all.first_mut() }
 }
 
 /// Notes numbers that were made of draws at a place, and changes the first or the last one if a test asks for
 /// it.
 #[track_caller]
 pub(crate) fn numbers<T: Copy>(of: &'static DrawPurpose, all: &mut [T], other: impl FnOnce(T, bool) -> T) {
-    if let Some((record, strand)) = current() {
-        let last = record.changed_part(of, strand, Location::caller());
-        if let (Some(number), Some(last)) = (end(all, last), last) {
-            *number = other(*number, last);
-        }
+    if let Some((record, strand)) = current()
+        && let Some(part) = record.changed_part(of, strand, Location::caller())
+        && let Some(number) = part.of(all)
+    {
+        *number = other(*number, part != DrawPart::First);
     }
 }

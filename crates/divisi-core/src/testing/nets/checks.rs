@@ -13,24 +13,20 @@
 //! [`LEAST`] bits, and of each digest that is compared it is known how much went into it. What is an
 //! exception is listed with the reason.
 
+use super::lists::{self, VARIABLE};
 use super::messages::MessageNet;
 use super::plan::Honest;
 use crate::meter::{ComparedBits, Metered};
 use crate::{Check, PartyId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::path::Path;
 
-/// With the value `write` the lists are written anew.
-const VARIABLE: &str = "DIVISI_NETS";
 const LIST: &str = "tests/it/nets/honest.txt";
 /// The heads of the last blocks.
 const RECEIVERS: &str = "who receives";
 const STEADY: &str = "no more with twice as many lanes";
 /// A comparison of fewer bits is found by name.
 const LEAST: u64 = 64;
-/// No line is longer, unless one item is.
-const WIDTH: usize = 108;
 const HEAD: &str =
     "# What the honest runs of the nets do (docs/nets.md): how often each party executes each check, how many
 # bits it compares for it (or values that a random combination covers), after how long chains of messages
@@ -165,21 +161,7 @@ fn list(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String
     let [honest, _] = runs;
     let varies = net.varies.iter().map(|(what, _)| *what).collect();
     let mut list = HEAD.to_owned();
-    let mut block = |head: &str, items: Vec<String>| {
-        let _ = write!(list, "\n{head}");
-        let mut column = usize::MAX;
-        let last = items.len().saturating_sub(1);
-        for (i, item) in items.iter().enumerate() {
-            let comma = if i < last { "," } else { "" };
-            if column.saturating_add(item.len()) > WIDTH {
-                list.push_str("\n   ");
-                column = 3;
-            }
-            let _ = write!(list, " {item}{comma}");
-            column += item.len() + 2;
-        }
-        list.push('\n');
-    };
+    let mut block = |head: &str, items: Vec<String>| lists::block(&mut list, head, &items, ",");
     net.shapes.iter().zip(honest).for_each(|(shape, run)| block(shape.name, counted(run, &varies)));
     block(RECEIVERS, receivers(honest, name, &varies));
     let steady = steady(runs, &varies);
@@ -192,12 +174,10 @@ fn list(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String
 /// What differs from the list, and which of these checks nobody executes.
 pub(super) fn judge(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String) -> Vec<String> {
     let (made, file, [honest, _]) = (list(net, runs, name), Path::new(net.folder).join(LIST), runs);
-    if std::env::var_os(VARIABLE).is_some_and(|value| value == "write")
-        && let Err(e) = std::fs::write(&file, &made)
-    {
-        return vec![format!("{}: {e}", file.display())];
-    }
-    let written = std::fs::read_to_string(&file).unwrap_or_default();
+    let written = match lists::written(&file, &made) {
+        Ok(written) => written,
+        Err(fault) => return vec![fault],
+    };
     let mut faults = differences(&written, &made);
     let outcomes = honest.iter().flat_map(|run| &run.outcomes);
     let executed: BTreeSet<&str> =

@@ -7,76 +7,80 @@
 //! The census of parts makes these runs, under doubt: nobody stops when a check fails. Runs in which a party
 //! stops for another reason are left out.
 
+use super::lists::{self, VARIABLE};
+use super::parts::Happened;
 use crate::PartyId;
 use crate::draws::DrawPlace;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::path::Path;
 
-/// With the value `write` the list is written anew.
-const VARIABLE: &str = "DIVISI_NETS";
 const LIST: &str = "tests/it/nets/masks.txt";
 /// What the list calls the inputs of parties.
 const INPUTS: &str = "inputs";
-/// No line is longer, unless one step is.
-const WIDTH: usize = 108;
 const HEAD: &str =
     "# Which messages depend on which draw (docs/nets.md): a purpose, the file that draws, and the steps whose
-# messages are others if such a draw is, and nothing else. Written by
+# messages are others if such a draw is, and nothing else. `low:N` says that N draws there are used, but not
+# the highest bit of their last part. Written by
 # DIVISI_NETS=write cargo test --test it nets::draws
 ";
 
 /// Digests of what each party sent in a run, by strand, step and peer.
 pub(super) type Sent = Vec<BTreeMap<(u32, &'static str, PartyId), [u8; 32]>>;
 
+/// How a list begins to tell the number of draws of which the highest bit is not used.
+const LOW: &str = "low:";
+
 /// The steps whose messages depend on something.
 #[derive(Default)]
-pub(super) struct Masks(BTreeMap<String, BTreeSet<&'static str>>);
+pub(super) struct Masks {
+    steps: BTreeMap<String, BTreeSet<&'static str>>,
+    /// The number of draws of which the highest bit is not used.
+    low: BTreeMap<String, usize>,
+}
+
+/// What a list calls a place.
+fn name(place: DrawPlace) -> String {
+    let file = place.caller.file();
+    format!("{}, {}", place.of, file.rsplit_once("/src/").map_or(file, |(_, file)| file))
+}
 
 impl Masks {
     /// Adds the steps whose messages differ in two runs, which differ by a draw at this place, or by inputs.
-    pub fn add(&mut self, place: Option<DrawPlace>, one: &Sent, other: &Sent) {
-        let what = place.map_or_else(
-            || INPUTS.to_owned(),
-            |place| {
-                let file = place.caller.file();
-                format!("{}, {}", place.of, file.rsplit_once("/src/").map_or(file, |(_, file)| file))
-            },
-        );
-        for (one, other) in one.iter().zip(other) {
+    pub fn add(&mut self, place: Option<DrawPlace>, one: &Happened, other: &Happened) {
+        if other.ends.iter().any(|(end, _)| end.is_err()) {
+            return;
+        }
+        let what = place.map_or_else(|| INPUTS.to_owned(), name);
+        for (one, other) in one.sent.iter().zip(&other.sent) {
             for key in one.keys().chain(other.keys()).filter(|key| one.get(key) != other.get(key)) {
-                self.0.entry(what.clone()).or_default().insert(key.1);
+                self.steps.entry(what.clone()).or_default().insert(key.1);
             }
         }
     }
 
+    /// Adds a draw of which the highest bit is not used, but others are.
+    pub fn add_low(&mut self, place: DrawPlace) {
+        *self.low.entry(name(place)).or_default() += 1;
+    }
+
     fn list(&self) -> String {
         let mut list = HEAD.to_owned();
-        for (what, steps) in &self.0 {
-            let _ = write!(list, "\n{what}");
-            let mut column = usize::MAX;
-            for step in steps {
-                if column.saturating_add(step.len()) > WIDTH {
-                    list.push_str("\n   ");
-                    column = 3;
-                }
-                let _ = write!(list, " {step}");
-                column += step.len() + 1;
-            }
-            list.push('\n');
+        let places: BTreeSet<&String> = self.steps.keys().chain(self.low.keys()).collect();
+        for what in places {
+            let low = self.low.get(what).map(|count| format!("{LOW}{count}"));
+            let steps = self.steps.get(what).into_iter().flatten().map(|step| (*step).to_owned());
+            lists::block(&mut list, what, &low.into_iter().chain(steps).collect::<Vec<_>>(), "");
         }
         list
     }
 
     /// What differs from the list in a package's folder.
     pub fn judge(&self, folder: &str) -> Vec<String> {
-        let (made, file) = (self.list(), Path::new(folder).join(LIST));
-        if std::env::var_os(VARIABLE).is_some_and(|value| value == "write")
-            && let Err(e) = std::fs::write(&file, &made)
-        {
-            return vec![format!("{}: {e}", file.display())];
+        let made = self.list();
+        match lists::written(&Path::new(folder).join(LIST), &made) {
+            Ok(written) => differences(&written, &made),
+            Err(fault) => vec![fault],
         }
-        differences(&std::fs::read_to_string(&file).unwrap_or_default(), &made)
     }
 }
 
@@ -88,13 +92,19 @@ fn read(list: &str) -> BTreeSet<(&str, &str)> {
 
 fn differences(written: &str, made: &str) -> Vec<String> {
     let (written, made) = (read(written), read(made));
-    let told = |does: &'static str| {
+    let told = |found: bool| {
         move |(what, step): &(&str, &str)| {
-            format!("{step} {does} on: {what}; {LIST} says otherwise: if that is right, {VARIABLE}=write")
+            let says = match (step.strip_prefix(LOW), found) {
+                (None, true) => format!("{step} depends on: {what}"),
+                (None, false) => format!("{step} does not depend on: {what}"),
+                (Some(count), true) => format!("{count} draws do not use their highest bit: {what}"),
+                (Some(count), false) => format!("no {count} draws leave out their highest bit: {what}"),
+            };
+            format!("{says}; {LIST} says otherwise: if that is right, {VARIABLE}=write")
         }
     };
-    let no_more = written.difference(&made).map(told("does not depend"));
-    no_more.chain(made.difference(&written).map(told("depends"))).collect()
+    let no_more = written.difference(&made).map(told(false));
+    no_more.chain(made.difference(&written).map(told(true))).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod checks;
 mod doubts;
 pub mod draws;
 mod known;
+mod lists;
 mod masks;
 pub mod messages;
 pub mod parts;

@@ -2,9 +2,10 @@
 //!
 //! A run in which the first or the last part of one draw is changed, and nothing else, sends or puts out
 //! something else. So whoever cuts off what was drawn, or uses something else in its place, is found by the
-//! line at which it is drawn, however the value is distributed. A [`PartNet`] runs the shapes of an engine
-//! from known randomness, lists all places in the sources of the engine at which they draw, and changes two
-//! draws of each: the first one and the last one of the last party.
+//! line at which it is drawn, however the value is distributed. Of the last part the highest bit alone is
+//! changed; where that changes nothing, and other bits do, the list says so. A [`PartNet`] runs the shapes of
+//! an engine from known randomness, lists all places in the sources of the engine at which they draw, and
+//! changes two draws of each: the first one and the last one of the last party.
 //!
 //! What changes with each is listed (`masks`).
 //!
@@ -13,7 +14,7 @@
 
 use super::NetShape;
 use super::masks::{Masks, Sent};
-use crate::draws::{ChangedPart, DrawPlace, KnownDraws, PartyDraws};
+use crate::draws::{ChangedPart, DrawPart, DrawPlace, KnownDraws, PartyDraws};
 use crate::testing::many;
 use crate::{Abort, PartyId};
 use std::collections::BTreeSet;
@@ -46,10 +47,10 @@ pub enum IdlePart {
 
 /// What happened in a run.
 #[derive(PartialEq, Eq)]
-struct Happened {
-    ends: Vec<(Result<(), String>, Vec<(&'static str, Vec<u8>)>)>,
+pub(super) struct Happened {
+    pub ends: Vec<(Result<(), String>, Vec<(&'static str, Vec<u8>)>)>,
     /// What each party sent.
-    sent: Sent,
+    pub sent: Sent,
 }
 
 /// One run, from the seeds of inputs and draws.
@@ -67,6 +68,24 @@ fn run(
     let (ends, draws): (Vec<_>, Vec<_>) = shape.draw(&known, inputs).into_iter().map(of).unzip();
     let sent = draws.iter().map(|draws: &PartyDraws| draws.sent.clone()).collect();
     (Happened { ends, sent }, draws)
+}
+
+/// The parts on which nothing depends. What depends on the others goes into the list.
+fn unused(
+    shape: &NetShape,
+    seed: u64,
+    happened: &Happened,
+    parts: &[ChangedPart],
+    masks: &mut Masks,
+) -> Vec<ChangedPart> {
+    let changed = many(parts.len(), 2, |i| run(shape, [seed; 2], Some(parts[i]), true).0);
+    parts.iter().zip(&changed).for_each(|(part, other)| masks.add(Some(part.place), happened, other));
+    // whatever decides whether a check fails, and nothing else, changes nothing under doubt
+    let same = parts.iter().zip(&changed).filter(|(_, other)| *other == happened);
+    let same: Vec<ChangedPart> = same.map(|(part, _)| *part).collect();
+    let sure = |part| run(shape, [seed; 2], part, false).0;
+    let unused = many(same.len(), 2, |i| sure(None) == sure(Some(same[i])));
+    same.into_iter().zip(unused).filter(|(_, unused)| *unused).map(|(part, _)| part).collect()
 }
 
 /// How many single draws all parties made.
@@ -99,15 +118,15 @@ impl PartNet<'_> {
                 let spared = spared.position(|(name, end, ..)| *name == of && caller.file().ends_with(end));
                 met.extend(spared);
                 let idle = spared.and_then(|at| self.idle.get(at)).map(|(.., idle, _)| *idle);
-                let judged = |last: &bool| match idle {
+                let judged = |part: &DrawPart| match idle {
                     None => true,
-                    Some(IdlePart::First) => *last,
-                    Some(IdlePart::Last) => !last,
+                    Some(IdlePart::First) => *part != DrawPart::First,
+                    Some(IdlePart::Last) => *part == DrawPart::First,
                     Some(IdlePart::Any) => false,
                 };
                 if places.insert((of, caller.to_string())) {
-                    for last in [false, true].into_iter().filter(judged) {
-                        parts.extend(place.iter().map(|part| ChangedPart { last, ..*part }));
+                    for which in [DrawPart::First, DrawPart::HighestBit].into_iter().filter(judged) {
+                        parts.extend(place.iter().map(|part| ChangedPart { part: which, ..*part }));
                     }
                 }
             }
@@ -115,32 +134,22 @@ impl PartNet<'_> {
                 faults.push(format!("{}: known randomness gives two runs", shape.name));
                 continue;
             }
-            let changed = many(parts.len(), 2, |i| run(shape, [seed; 2], Some(parts[i]), true).0);
-            let inputs = run(shape, [seed + 1, seed], None, true).0;
-            let places = parts.iter().map(|part| Some(part.place)).chain([None]);
-            for (place, other) in places.zip(changed.iter().chain([&inputs])) {
-                if other.ends.iter().all(|(end, _)| end.is_ok()) {
-                    masks.add(place, &happened.sent, &other.sent);
-                }
-            }
-            // whatever decides whether a check fails, and nothing else, changes nothing under doubt
-            let same: Vec<ChangedPart> = parts
-                .iter()
-                .zip(&changed)
-                .filter(|(_, other)| *other == happened)
-                .map(|(part, _)| *part)
-                .collect();
-            let idle = many(same.len(), 2, |i| {
-                run(shape, [seed; 2], None, false).0 == run(shape, [seed; 2], Some(same[i]), false).0
-            });
-            let idle = same.iter().zip(idle).filter(|(_, idle)| *idle).map(|(part, _)| {
-                let (of, caller) = (part.place.of, part.place.caller);
-                let which = if part.last { "last" } else { "first" };
-                let when = if part.number == 0 { "first" } else { "last" };
-                let place = format!("{caller} draws {when}");
-                format!("{of}: nothing depends on the {which} part of what {place} ({})", shape.name)
-            });
-            faults.extend(idle);
+            masks.add(None, happened, &run(shape, [seed + 1, seed], None, true).0);
+            let mut unused = unused(shape, seed, happened, &parts, &mut masks);
+            // where the highest bit is not used, others have to be
+            let high = unused.extract_if(.., |changed| changed.part == DrawPart::HighestBit);
+            let low: Vec<_> = high.map(|changed| ChangedPart { part: DrawPart::Last, ..changed }).collect();
+            let whole = self::unused(shape, seed, happened, &low, &mut masks);
+            low.iter().filter(|part| !whole.contains(part)).for_each(|part| masks.add_low(part.place));
+            faults.extend(unused.into_iter().chain(whole).map(
+                |ChangedPart { place, number, part, .. }| {
+                    let which = if part == DrawPart::First { "first" } else { "last" };
+                    let when = if number == 0 { "first" } else { "last" };
+                    let DrawPlace { of, caller, .. } = place;
+                    let what = format!("the {which} part of what {caller} draws {when}");
+                    format!("{of}: nothing depends on {what} ({})", shape.name)
+                },
+            ));
         }
         let unmet = self.idle.iter().enumerate().filter(|(i, _)| !met.contains(i));
         faults.extend(unmet.map(|(_, (of, end, ..))| format!("{of}: {end} is spared for nothing")));
@@ -158,7 +167,7 @@ impl PartNet<'_> {
             let Some(party) = PartyId::from_index(party) else { continue };
             for (place, count) in draws.places.iter().rev().filter(|(place, _)| own(place.caller.file())) {
                 let numbers = BTreeSet::from([count - 1, 0]).into_iter().rev();
-                let part = |number| ChangedPart { place: *place, party, number, last: false };
+                let part = |number| ChangedPart { place: *place, party, number, part: DrawPart::First };
                 found.push(numbers.map(part).collect());
             }
         }
@@ -251,6 +260,13 @@ mod tests {
         found(|session| [mask(session, purposes::MASK), mask(session, purposes::MASK)][0].to_vec(), last);
         let later = |session: &Session| [&mask(session, purposes::MASK)[..], &small()[8..]].concat();
         found(later, "small numbers of a part: nothing depends on the first part");
+        // no part is left out, but a bit of the last one is
+        let short = |session: &Session| {
+            let mut mask = mask(session, purposes::MASK);
+            mask[15] &= 0x7f;
+            mask.to_vec()
+        };
+        found(short, "1 draws do not use their highest bit: mask of a part");
         let of_one = |session: &Session| {
             let mut mask = mask(session, purposes::MASK);
             if session.me().index() == 1 {
