@@ -17,15 +17,33 @@ use std::path::Path;
 const LIST: &str = "tests/it/nets/masks.txt";
 /// What the list calls the inputs of parties.
 const INPUTS: &str = "inputs";
+/// The head of the steps of which some message depends on inputs and on no draw.
+const BARE: &str = "inputs and no draw";
 const HEAD: &str =
     "# Which messages depend on which draw (docs/nets.md): a purpose, the file that draws, and the steps whose
 # messages are others if such a draw is, and nothing else. `low:N` says that N draws there are used, but not
-# the highest bit of their last part. Written by
+# the highest bit of their last part. Messages that depend on inputs and on no draw hide nothing. Written by
 # DIVISI_NETS=write cargo test --test it nets::draws
 ";
 
 /// Digests of what each party sent in a run, by strand, step and peer.
 pub(super) type Sent = Vec<BTreeMap<(u32, &'static str, PartyId), [u8; 32]>>;
+
+/// A party, and the strand, step and peer of what it sends.
+pub(super) type Message = (usize, (u32, &'static str, PartyId));
+
+/// What differs in two runs; nothing if a party stopped.
+pub(super) fn changed(one: &Happened, other: &Happened) -> Vec<Message> {
+    if other.ends.iter().any(|(end, _)| end.is_err()) {
+        return Vec::new();
+    }
+    let each = one.sent.iter().zip(&other.sent).enumerate();
+    let differ = each.flat_map(|(party, (one, other))| {
+        let keys: BTreeSet<_> = one.keys().chain(other.keys()).collect();
+        keys.into_iter().filter(|key| one.get(key) != other.get(key)).map(move |key| (party, *key))
+    });
+    differ.collect()
+}
 
 /// How a list begins to tell the number of draws of which the highest bit is not used.
 const LOW: &str = "low:";
@@ -47,14 +65,16 @@ fn name(place: DrawPlace) -> String {
 impl Masks {
     /// Adds the steps whose messages differ in two runs, which differ by a draw at this place, or by inputs.
     pub fn add(&mut self, place: Option<DrawPlace>, one: &Happened, other: &Happened) {
-        if other.ends.iter().any(|(end, _)| end.is_err()) {
-            return;
-        }
         let what = place.map_or_else(|| INPUTS.to_owned(), name);
-        for (one, other) in one.sent.iter().zip(&other.sent) {
-            for key in one.keys().chain(other.keys()).filter(|key| one.get(key) != other.get(key)) {
-                self.steps.entry(what.clone()).or_default().insert(key.1);
-            }
+        for (_, (_, step, _)) in changed(one, other) {
+            self.steps.entry(what.clone()).or_default().insert(step);
+        }
+    }
+
+    /// Adds steps of which a message depends on inputs and on no draw.
+    pub fn add_bare(&mut self, messages: Vec<Message>) {
+        for (_, (_, step, _)) in messages {
+            self.steps.entry(BARE.to_owned()).or_default().insert(step);
         }
     }
 

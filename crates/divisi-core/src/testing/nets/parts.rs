@@ -13,7 +13,7 @@
 //! each of their lines is a place.
 
 use super::NetShape;
-use super::masks::{Masks, Sent};
+use super::masks::{Masks, Sent, changed};
 use crate::draws::{ChangedPart, DrawPart, DrawPlace, KnownDraws, PartyDraws};
 use crate::testing::many;
 use crate::{Abort, PartyId};
@@ -45,6 +45,9 @@ pub enum IdlePart {
     Any,
 }
 
+/// How many runs with other draws may leave a message as it is, if no draw is what it depends on.
+const BARE_RUNS: u64 = 24;
+
 /// What happened in a run.
 #[derive(PartialEq, Eq)]
 pub(super) struct Happened {
@@ -53,10 +56,10 @@ pub(super) struct Happened {
     pub sent: Sent,
 }
 
-/// One run, from the seeds of inputs and draws.
+/// One run, from the seeds of inputs, of draws and of the session.
 fn run(
     shape: &NetShape,
-    [inputs, seed]: [u64; 2],
+    [inputs, seed, session]: [u64; 3],
     part: Option<ChangedPart>,
     doubt: bool,
 ) -> (Happened, Vec<PartyDraws>) {
@@ -64,7 +67,7 @@ fn run(
         let end = end.map_err(|abort| abort.to_string());
         ((end, outcome.outputs().to_vec()), draws)
     };
-    let known = KnownDraws { seed, session: seed, changed: None, part, doubt };
+    let known = KnownDraws { seed, session, changed: None, part, doubt };
     let (ends, draws): (Vec<_>, Vec<_>) = shape.draw(&known, inputs).into_iter().map(of).unzip();
     let sent = draws.iter().map(|draws: &PartyDraws| draws.sent.clone()).collect();
     (Happened { ends, sent }, draws)
@@ -78,12 +81,12 @@ fn unused(
     parts: &[ChangedPart],
     masks: &mut Masks,
 ) -> Vec<ChangedPart> {
-    let changed = many(parts.len(), 2, |i| run(shape, [seed; 2], Some(parts[i]), true).0);
+    let changed = many(parts.len(), 2, |i| run(shape, [seed; 3], Some(parts[i]), true).0);
     parts.iter().zip(&changed).for_each(|(part, other)| masks.add(Some(part.place), happened, other));
     // whatever decides whether a check fails, and nothing else, changes nothing under doubt
     let same = parts.iter().zip(&changed).filter(|(_, other)| *other == happened);
     let same: Vec<ChangedPart> = same.map(|(part, _)| *part).collect();
-    let sure = |part| run(shape, [seed; 2], part, false).0;
+    let sure = |part| run(shape, [seed; 3], part, false).0;
     let unused = many(same.len(), 2, |i| sure(None) == sure(Some(same[i])));
     same.into_iter().zip(unused).filter(|(_, unused)| *unused).map(|(part, _)| part).collect()
 }
@@ -100,7 +103,7 @@ impl PartNet<'_> {
     pub fn judge(&self, seed: u64) -> Vec<String> {
         let mut faults = Vec::new();
         let counted = |shape| {
-            let (happened, draws) = run(shape, [seed; 2], None, true);
+            let (happened, draws) = run(shape, [seed; 3], None, true);
             (count(&draws), shape, happened, draws)
         };
         let mut honest: Vec<(u64, &NetShape, Happened, Vec<PartyDraws>)> =
@@ -130,11 +133,21 @@ impl PartNet<'_> {
                     }
                 }
             }
-            if !parts.is_empty() && run(shape, [seed; 2], None, true).0 != *happened {
+            if !parts.is_empty() && run(shape, [seed; 3], None, true).0 != *happened {
                 faults.push(format!("{}: known randomness gives two runs", shape.name));
                 continue;
             }
-            masks.add(None, happened, &run(shape, [seed + 1, seed], None, true).0);
+            let inputs = run(shape, [seed + 1, seed, seed], None, true).0;
+            masks.add(None, happened, &inputs);
+            let mut bare = changed(happened, &inputs);
+            // every other run has the same single bit
+            for more in (1..BARE_RUNS).map(|more| seed + more) {
+                if !bare.is_empty() {
+                    let drawn = changed(happened, &run(shape, [seed, more, more], None, true).0);
+                    bare.retain(|message| !drawn.contains(message));
+                }
+            }
+            masks.add_bare(bare);
             let mut unused = unused(shape, seed, happened, &parts, &mut masks);
             // where the highest bit is not used, others have to be
             let high = unused.extract_if(.., |changed| changed.part == DrawPart::HighestBit);
@@ -192,9 +205,12 @@ mod tests {
     }
 
     /// What is wrong, and what depends on which draw.
-    fn judged(idle: &[(&str, &str, IdlePart, &str)], of: fn(&Session) -> Vec<u8>) -> [Vec<String>; 2] {
-        let run = move |mut session: Session, _: u64, out: &mut ShapeOutcome| {
-            let told = of(&session);
+    fn judged(
+        idle: &[(&str, &str, IdlePart, &str)],
+        of: impl Fn(&Session, u8) -> Vec<u8> + Copy + Send + Sync + 'static,
+    ) -> [Vec<String>; 2] {
+        let run = move |mut session: Session, input: u64, out: &mut ShapeOutcome| {
+            let told = of(&session, input as u8);
             for peer in session.peers() {
                 session.send(step!("told"), peer, &told, 0)?;
                 session.recv(step!("told"), peer, &mut told.clone())?;
@@ -211,7 +227,7 @@ mod tests {
     }
 
     fn faults(idle: &[(&str, &str, IdlePart, &str)], of: fn(&Session) -> Vec<u8>) -> Vec<String> {
-        let [faults, _] = judged(idle, of);
+        let [faults, _] = judged(idle, move |session, _| of(session));
         faults
     }
 
@@ -235,15 +251,29 @@ mod tests {
 
     #[test]
     fn the_steps_that_depend_on_a_draw_are_listed() {
-        let [_, listed] = judged(&[], |session| mask(session, purposes::MASK).to_vec());
+        let [_, listed] = judged(&[], |session, _| mask(session, purposes::MASK).to_vec());
         let [one] = &listed[..] else { panic!("{listed:?}") };
         assert!(one.contains("/told depends on: mask of a part, testing/nets/parts.rs;"), "{one}");
         // the second mask reaches no message
-        let [_, listed] = judged(&[], |session| {
+        let [_, listed] = judged(&[], |session, _| {
             small();
             mask(session, purposes::MASK).to_vec()
         });
         assert_eq!(listed.len(), 1, "{listed:?}");
+    }
+
+    #[test]
+    fn an_input_that_nothing_masks_is_found() {
+        let bare = |masked: fn(u8, u8) -> [u8; 2]| {
+            let of =
+                move |session: &Session, input| masked(mask(session, purposes::MASK)[0] & 1, input).to_vec();
+            let [_, listed] = judged(&[], of);
+            listed.iter().any(|line| line.contains("/told depends on: inputs and no draw;"))
+        };
+        assert!(bare(|_, input| [0, input]));
+        // one bit hides one bit
+        assert!(!bare(|mask, input| [0, (input & 1) ^ mask]));
+        assert!(!bare(|mask, input| [mask, input]));
     }
 
     #[test]

@@ -69,7 +69,11 @@ fn play(lab: &GarbleLab, mut session: Session, seed: u64, out: &mut ShapeOutcome
     let owners = [party(1), party(n as u8)];
     let [plan, least] = [&program, &least].map(|program| Plan::for_all(program, n, &owners).unwrap());
     let setup = match lab.bits {
-        BitSource::Dealer => testing::deal(&mut session, lab.config, lab.seed)?,
+        BitSource::Dealer => {
+            // other masks in each session
+            let seed = lab.seed ^ session.id().as_bytes()[0];
+            testing::deal(&mut session, lab.config, seed)?
+        }
         BitSource::Protocol => {
             let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
             testing::unsound(&mut session, config)?
