@@ -93,7 +93,7 @@ pub(super) fn connect(
         if let Some(receiver) = receivers[j].take() {
             let mut element = [0; ELEMENT];
             session.recv(SENDER, peer, &mut element)?;
-            let ours = senders[j].as_ref().is_some_and(|sender: &Sender| sender.element == element);
+            let ours = senders[j].as_ref().is_some_and(|sender| is_of(sender, &element));
             session.require(checks::O1, SENDER, !ours, Some(peer))?; // [O1] our own element
             let read = receiver.pads(&element);
             session.require(checks::O1, SENDER, read.is_ok(), Some(peer))?; // [O1]
@@ -182,6 +182,11 @@ pub(super) fn connect(
     Ok((ends, coins))
 }
 
+/// Whether this is the element that we sent.
+fn is_of(sender: &Sender, element: &[u8; ELEMENT]) -> bool {
+    sender.element == *element
+}
+
 /// The bits, as bytes, that correct random choices to the complement of the key's bits; zero at a public bit.
 /// The unused bits of the last byte are choices that are not used.
 fn flips(layout: Layout, choices: &Key, delta: &Key) -> Vec<u8> {
@@ -264,6 +269,22 @@ mod tests {
     use divisi_core::PublicParameters;
     use divisi_core::testing::{links, run};
     use std::collections::HashSet;
+
+    /// A peer's element is ours only if all its bytes are: others that begin alike are taken.
+    #[test]
+    fn our_own_element_is_told_by_each_byte() {
+        let ends = run(2, &PublicParameters::new("pairs tests"), |session| {
+            let sender = Sender::new(&session, session.peers()[0]);
+            assert!(is_of(&sender, &sender.element));
+            for at in 0..ELEMENT {
+                let mut other = sender.element;
+                other[at] ^= 1;
+                assert!(!is_of(&sender, &other), "{at}");
+            }
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    }
 
     /// Keys of base OTs differ between all indices, directions, pairs and sessions, even if the rows are
     /// equal.

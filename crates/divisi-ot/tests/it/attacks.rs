@@ -3,7 +3,7 @@
 
 use crate::common::{as_often_as, honest, parameters, passed};
 use divisi_core::testing::{Harness, failed_check, party};
-use divisi_core::{Abort, Check, Coins, step};
+use divisi_core::{Abort, Check, Coins, PartyId, step};
 use divisi_fuzz::repetitions;
 use divisi_net::Fault;
 use divisi_ot::checks;
@@ -32,9 +32,13 @@ fn play(harness: Harness, config: SetupConfig) -> Vec<Result<AuthBits, Abort>> {
     })
 }
 
-/// Whether P_2 ended the session by this check, and named P_1.
+/// Whether a party ended the session by this check, and named P_1.
 fn named(end: &Result<AuthBits, Abort>, check: Check) -> bool {
-    matches!(end, Err(Abort::CheckFailed { check: c, culprit: Some(p), .. }) if *c == check && *p == party(1))
+    names(end, check, party(1))
+}
+
+fn names(end: &Result<AuthBits, Abort>, check: Check, by: PartyId) -> bool {
+    matches!(end, Err(Abort::CheckFailed { check: c, culprit: Some(p), .. }) if *c == check && *p == by)
 }
 
 /// 1.15: if either message has a point of small order, or an encoding that is not reduced, negative, or of no
@@ -51,17 +55,24 @@ fn bad_elements_end_the_set_up() {
         (0xed, 0x7f, 0xff),
         (1, 0x80, 0),
     ];
-    // by halves, P_1 sends P_2 only the messages of a sender
-    for (base, step) in [(Base::Both, SENDER), (Base::Both, RECEIVER), (Base::Half, SENDER)] {
+    // by halves, P_1 sends P_2 only the messages of a sender; P_3 is the last peer that P_1 hears
+    for (base, step, [from, to]) in [
+        (Base::Both, SENDER, [1, 2]),
+        (Base::Both, RECEIVER, [1, 2]),
+        (Base::Half, SENDER, [1, 2]),
+        (Base::Both, SENDER, [3, 1]),
+        (Base::Both, RECEIVER, [3, 1]),
+    ] {
         for (first, last, rest) in bad {
-            let harness = harness(2);
-            harness.change(party(1), party(2), step, 0, move |body| {
+            let harness = harness(usize::from(from.max(to)));
+            harness.change(party(from), party(to), step, 0, move |body| {
                 body[..32].fill(rest);
                 (body[0], body[31]) = (first, last);
             });
             let ends = play(harness, config(4, 40, base));
-            let named = named(&ends[1], checks::O1);
-            assert!(named, "{base:?} {step} {first} {last} {rest} {:?}", ends[1].as_ref().err());
+            let end = &ends[usize::from(to) - 1];
+            let named = names(end, checks::O1, party(from));
+            assert!(named, "{base:?} {step} {from} {first} {last} {rest} {:?}", end.as_ref().err());
         }
     }
 }

@@ -11,17 +11,16 @@ const TREES: &str = "divisi_ot::setup::pairs/trees";
 const CORRECT: &str = "divisi_ot::vole/correct";
 const COMMIT: Step = Step::new("divisi_core::coin/commit");
 
-/// Whether P_2 continues after P_1 has sent P_2's own element back to it.
+/// Whether P_1 continues after P_3, the last peer that it hears, has sent P_1's own element back to it.
 pub fn reflected_element(without: Option<Check>) -> bool {
-    let harness = harness(2, without);
-    let tap = harness.tap(party(1));
+    let harness = harness(3, without);
+    let tap = harness.tap(party(3));
     let ends = harness.act(|mut session| {
-        if session.me() == party(1) {
-            let peer = session.peers()[0];
+        if session.me() == party(3) {
             let mut body = [0; 32];
             for step in [COMMIT, SENDER] {
-                session.recv(step, peer, &mut body)?;
-                session.send(step, peer, &body, 0)?;
+                session.recv(step, party(1), &mut body)?;
+                session.send(step, party(1), &body, 0)?;
             }
             tap.wait(LIMIT);
             return Ok(());
@@ -29,8 +28,8 @@ pub fn reflected_element(without: Option<Check>) -> bool {
         Setup::new(&mut session, config(4, 40)).map(|_| ())
     });
     let refused = matches!(
-        &ends[1],
-        Err(Abort::CheckFailed { check: checks::O1, culprit: Some(culprit), .. }) if *culprit == party(1)
+        &ends[0],
+        Err(Abort::CheckFailed { check: checks::O1, culprit: Some(culprit), .. }) if *culprit == party(3)
     );
     !refused
 }
