@@ -290,6 +290,7 @@ fn low_bits(count: usize) -> u128 {
 mod tests {
     use super::*;
     use divisi_core::PublicParameters;
+    use divisi_core::testing::memory::{Needle, alone};
     use divisi_core::testing::{failed_check, many, party, run};
 
     /// Exactly as many bits of the sacrificed tile are opened as there are repetitions.
@@ -348,6 +349,41 @@ mod tests {
             let confirmed = proof.receive(session)?.confirm(session)?;
             confirmed.open_bits(session)?.settle(session, checks::W10, &Deltas::labels(4, used))
         })
+    }
+
+    /// \[Q17\] The bits, MACs, keys and sums of every proof are wiped at its end, not of the first one alone.
+    #[test]
+    fn nothing_is_left_of_a_proof() {
+        let _alone = alone();
+        let needle = Needle::new(82, true);
+        let ends = run(2, &PublicParameters::new("tests of one delta"), |session| {
+            let nonce = || session.commit(SUMS, 0, &[]).1;
+            let proof = || Proof {
+                rho: 1,
+                x: 0,
+                macs: vec![vec![0; 3]; 2],
+                keys: vec![vec![0; 3]; 2],
+                sums: (0..3).map(|_| [(0, nonce()), (0, nonce())]).collect(),
+                ours: Commitments { sums: Vec::new(), bits: Commitment([0; 32]) },
+                nonce: None,
+                theirs: Vec::new(),
+                opened: Vec::new(),
+            };
+            let mut proofs = vec![proof(), proof()];
+            for proof in &mut proofs {
+                let rows = proof.macs.iter_mut().chain(&mut proof.keys).flatten();
+                let sums = proof.sums.iter_mut().flatten().map(|(value, _)| value);
+                for place in rows.chain(sums).chain([&mut proof.x]) {
+                    let mut bytes = Zeroizing::new([0; 16]);
+                    needle.plant(&mut bytes);
+                    *place = u128::from_le_bytes(*bytes);
+                }
+            }
+            drop(std::hint::black_box(proofs));
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_ok));
+        assert_eq!(needle.copies().ok(), Some(Vec::new()));
     }
 
     /// A Delta or a MAC that differs in one bit is found by an honest party, whichever bit it is.
