@@ -2,8 +2,8 @@
 //! order.
 
 use crate::common::{ends, honest, parameters, refused};
-use divisi_core::testing::{in_another, run};
-use divisi_core::{Abort, PublicParameters, Session};
+use divisi_core::testing::{in_another, party, run};
+use divisi_core::{Abort, Misuse, Session, step};
 use divisi_ot::correlate::BitVectors;
 use divisi_ot::testing::{deal, deal_over_field, fit};
 use divisi_ot::{Bits, Links, MacShares, Setup, SetupConfig};
@@ -12,9 +12,17 @@ fn all<R: Send>(
     n: usize,
     act: impl Fn(&mut Session, &mut Session, &mut Setup) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    let config = SetupConfig::default();
-    run(n, &Setup::describe_field(48, config.describe(parameters())), |mut session| {
-        let mut setup = Setup::over_field(&mut session, config, 48)?;
+    all_with(n, |session| Setup::over_field(session, SetupConfig::default(), 48), act)
+}
+
+fn all_with<R: Send>(
+    n: usize,
+    make: impl Fn(&mut Session) -> Result<Setup, Abort> + Sync,
+    act: impl Fn(&mut Session, &mut Session, &mut Setup) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    let parameters = SetupConfig::default().describe(parameters());
+    run(n, &Setup::describe_field(48, parameters), |mut session| {
+        let mut setup = make(&mut session)?;
         let mut strand = session.strand()?;
         act(&mut session, &mut strand, &mut setup)
     })
@@ -26,16 +34,20 @@ fn values(shares: &MacShares) -> (Vec<u64>, Vec<u128>) {
         let own = words.iter().rev().fold(0, |own, word| own << 64 | u128::from(*word));
         assert_eq!(shares.own(tile), own);
     }
+    assert!(!shares.is_empty());
     (shares.bits().to_vec(), shares.rows(0..shares.len(), |row| row))
 }
 
-/// Batches of several sizes, each begun before the one before it is finished; the products of each with
-/// payloads are received when the next batch is begun. Other rows follow.
+/// Batches of several sizes, made or dealt, each begun before the one before it is finished; the products of
+/// each with payloads are received when the next batch is begun. Other rows follow.
 #[test]
 fn rows_that_are_begun_ahead_fit() {
-    let counts = [(130, 300), (1, 1), (128, 900)];
-    for n in [2, 3] {
-        let ends = all(n, |session, strand, setup| {
+    let counts = [(130, 300), (1, 1), (128, 900), (256, 512)];
+    type Make = fn(&mut Session) -> Result<Setup, Abort>;
+    let made: Make = |session| Setup::over_field(session, SetupConfig::default(), 48);
+    let dealt: Make = |session| deal_over_field(session, SetupConfig::default(), 48, 7);
+    for (n, make) in [(2, made), (3, made), (2, dealt), (3, dealt)] {
+        let ends = all_with(n, make, |session, strand, setup| {
             let (delta, width) = (setup.delta().get(), BitVectors { width: 56 });
             let (mut rows, mut products) = (Vec::new(), Vec::new());
             let (mut before, mut sent) = (None, None);
@@ -187,28 +199,37 @@ fn unchecked_rows_out_of_order_are_refused() {
 }
 
 /// What a party has made in a session it may use there. With a set-up or rows of another session, whose id
-/// begins alike, it is refused, also when the party has used its own before.
+/// begins alike, it is refused, also when the party has used its own before; then the others are second ones,
+/// too, so that their number is the right one.
 fn belongs<R: Send>(
     what: &str,
-    parameters: &PublicParameters,
-    make: impl Fn(&mut Session) -> Result<(Setup, R), Abort> + Sync,
+    open: impl Fn(&mut Session) -> Result<Setup, Abort> + Sync,
+    make: impl Fn(&mut Session, &mut Setup) -> Result<R, Abort> + Sync,
     use_of: impl Fn(&mut Session, &mut Setup, R) -> Result<(), Abort> + Sync,
 ) {
-    honest(run(2, parameters, |mut session| {
-        let (mut setup, rows) = make(&mut session)?;
-        use_of(&mut session, &mut setup, rows)
-    }));
+    let parameters = Setup::describe_field(48, SetupConfig::default().describe(parameters()));
+    let used = |session: &mut Session| {
+        let mut setup = open(session)?;
+        let rows = make(session, &mut setup)?;
+        use_of(session, &mut setup, rows)?;
+        Ok(setup)
+    };
+    honest(run(2, &parameters, |mut session| used(&mut session).map(drop)));
     for case in 0..5 {
-        let ends = in_another(2, parameters, &make, |session, (mut setup, rows)| {
-            let (mut own, own_rows) = make(session)?;
+        let first = |session: &mut Session| {
+            let mut setup = if case < 3 { open(session) } else { used(session) }?;
+            let rows = make(session, &mut setup)?;
+            Ok((setup, rows))
+        };
+        let ends = in_another(2, &parameters, first, |session, (mut setup, rows)| {
+            let mut own = if case < 3 { open(session) } else { used(session) }?;
             match case {
-                0 => use_of(session, &mut setup, rows),
-                1 => use_of(session, &mut setup, own_rows),
-                2 => use_of(session, &mut own, rows),
-                _ => {
-                    use_of(session, &mut own, own_rows)?;
-                    use_of(session, if case == 3 { &mut setup } else { &mut own }, rows)
+                0 | 3 => use_of(session, &mut setup, rows),
+                1 => {
+                    let own_rows = make(session, &mut own)?;
+                    use_of(session, &mut setup, own_rows)
                 }
+                _ => use_of(session, &mut own, rows),
             }
         });
         refused(ends, &format!("{what}, case {case}"));
@@ -218,42 +239,48 @@ fn belongs<R: Send>(
 #[test]
 fn another_session_is_told_by_all_of_its_id() {
     let config = SetupConfig::default();
-    let (plain, fields) = {
-        let plain = config.describe(parameters());
-        (plain.clone(), Setup::describe_field(48, plain))
-    };
+    let width = BitVectors { width: 1 };
     let over_field = |session: &mut Session| deal_over_field(session, config, 48, 1);
-    let finish = |session: &mut Session, setup: &mut Setup, rows| setup.finish_ahead(session, rows).map(drop);
-    let received = |session: &mut Session| {
-        let (mut setup, mut strand) = (over_field(session)?, session.strand()?);
-        let rows = setup.begin_ahead(&mut strand, 10, 10)?;
-        let rows = setup.receive_ahead(&mut strand, rows)?;
-        Ok((setup, rows))
-    };
-    belongs("rows received", &fields, received, finish);
-    let begun = |session: &mut Session| {
-        let mut setup = over_field(session)?;
+    let plain = |session: &mut Session| deal(session, config, 1);
+    let begun = |session: &mut Session, setup: &mut Setup| setup.begin_ahead(session, 10, 10);
+    belongs("rows begun ahead", over_field, begun, |session, setup, rows| {
+        setup.receive_ahead(session, rows).map(drop)
+    });
+    let received = |session: &mut Session, setup: &mut Setup| {
         let rows = setup.begin_ahead(session, 10, 10)?;
-        Ok((setup, rows))
+        setup.receive_ahead(session, rows)
     };
-    let receive =
-        |session: &mut Session, setup: &mut Setup, rows| setup.receive_ahead(session, rows).map(drop);
-    belongs("rows begun ahead", &fields, begun, receive);
-    let unchecked = |session: &mut Session| {
-        let mut setup = deal(session, config, 1)?;
-        let rows = setup.begin_semi_honest(session, Bits::Random(5), Links::All)?;
-        Ok((setup, rows))
+    belongs("rows received", over_field, received, |session, setup, rows| {
+        setup.finish_ahead(session, rows).map(drop)
+    });
+    let unchecked = |session: &mut Session, setup: &mut Setup| {
+        setup.begin_semi_honest(session, Bits::Random(5), Links::All)
     };
-    belongs("unchecked rows", &plain, unchecked, |session, setup, rows| {
+    belongs("unchecked rows", plain, unchecked, |session, setup, rows| {
         setup.finish_semi_honest(session, rows).map(drop)
     });
-    let pads = |session: &mut Session| {
-        let mut setup = deal(session, config, 1)?;
-        let pads = setup.semi_honest_rows(session, Bits::Random(5), Links::All)?;
-        Ok((setup, pads))
+    let pads = |session: &mut Session, setup: &mut Setup| {
+        setup.semi_honest_rows(session, Bits::Random(5), Links::All)
     };
-    belongs("pads", &plain, pads, |session, setup, mut pads| {
-        setup.correlate(session, &mut pads, None, &BitVectors { width: 1 }, &[1; 5]).map(drop)
+    belongs("pads", plain, pads, |session, setup, mut pads| {
+        setup.correlate(session, &mut pads, None, &width, &[1; 5]).map(drop)
+    });
+    belongs("pads for products that are begun", plain, pads, |session, setup, mut pads| {
+        let sent = setup.begin_correlate(session, &mut pads, None, width, &[1; 5])?;
+        setup.finish_correlate(session, sent).map(drop)
+    });
+    belongs("pads for packed bits", plain, pads, |session, setup, mut pads| {
+        setup.correlate_bits(session, &mut pads, &[1]).map(drop)
+    });
+    let products = |session: &mut Session, setup: &mut Setup| {
+        let mut pads = pads(session, setup)?;
+        let sent = setup.begin_correlate(session, &mut pads, None, width, &[1; 5])?;
+        // nobody leaves before all have sent
+        setup.toss(&mut session.strand()?, step!("all have sent"))?;
+        Ok(sent)
+    };
+    belongs("products", plain, products, |session, setup, sent| {
+        setup.finish_correlate(session, sent).map(drop)
     });
 }
 
@@ -275,4 +302,57 @@ fn a_set_up_belongs_to_its_session() {
         });
         refused(ends, "rows of another session's set-up");
     }
+}
+
+/// Whatever is begun, received, finished or made after the end of the session, of which a party learns in
+/// another strand, is refused, and the key is erased. All of it was done once before.
+#[test]
+fn a_set_up_ends_with_its_session() {
+    fn after_the_end<T>(
+        over_field: bool,
+        begin: impl Fn(&mut Setup, &mut Session) -> Result<T, Abort> + Sync,
+        end: impl Fn(&mut Setup, &mut Session, T) -> Result<(), Abort> + Sync,
+    ) {
+        let config = SetupConfig::default();
+        let parameters = Setup::describe_field(48, config.describe(parameters()));
+        let ends = run(2, &parameters, |mut session| {
+            let session = &mut session;
+            let mut setup =
+                if over_field { deal_over_field(session, config, 48, 1)? } else { deal(session, config, 1)? };
+            let first = begin(&mut setup, session)?;
+            end(&mut setup, session, first)?;
+            let second = begin(&mut setup, session)?;
+            if session.me() == party(1) {
+                let _ = session.strand()?.misuse(step!("the end"), Misuse::Empty);
+            }
+            Ok((end(&mut setup, session, second), setup.delta().get()))
+        });
+        let (ended, delta) = ends[0].as_ref().unwrap();
+        assert!(matches!(ended, Err(Abort::Misuse { what: Misuse::Erased, .. })), "{ended:?}");
+        assert_eq!(*delta, 0);
+    }
+    let begun = |setup: &mut Setup, session: &mut Session| setup.begin_ahead(session, 10, 10);
+    after_the_end(true, begun, |setup, session, rows| setup.receive_ahead(session, rows).map(drop));
+    let received = |setup: &mut Setup, session: &mut Session| {
+        let rows = begun(setup, session)?;
+        setup.receive_ahead(session, rows)
+    };
+    after_the_end(true, received, |setup, session, rows| setup.finish_ahead(session, rows).map(drop));
+    let rows =
+        |setup: &mut Setup, session: &mut Session, ()| setup.mac_rows(session, Bits::Random(5)).map(drop);
+    after_the_end(true, |_, _| Ok(()), rows);
+    let unchecked = |setup: &mut Setup, session: &mut Session| {
+        setup.begin_semi_honest(session, Bits::Random(5), Links::All)
+    };
+    after_the_end(false, unchecked, |setup, session, rows| setup.finish_semi_honest(session, rows).map(drop));
+    after_the_end(
+        false,
+        |_, _| Ok(()),
+        |setup, session, ()| setup.semi_honest_rows(session, Bits::Random(5), Links::All).map(drop),
+    );
+    after_the_end(
+        false,
+        |_, _| Ok(()),
+        |setup, session, ()| setup.random_products(session, 5, &[1]).map(drop),
+    );
 }
