@@ -224,6 +224,29 @@ pub(super) fn drop_last<R: Outcome>(session: &Session, rows: &mut R) {
 mod tests {
     use super::*;
 
+    /// Of rows, of columns, and of either, the last tile is dropped, and the others stay as they are.
+    #[test]
+    fn the_last_tile_is_dropped() {
+        fn dropped<R: Outcome>(columns: usize, words: fn(R) -> WipedVec<u128>) {
+            let of = |tiles: usize| Columns {
+                words: (1..=(tiles * R::each(columns)) as u128).collect(),
+                columns,
+                each: R::each(columns),
+                first: 0,
+            };
+            for tiles in 1..4 {
+                let mut made = R::of(of(tiles));
+                made.drop_tile();
+                assert_eq!(words(made)[..], of(tiles - 1).words[..]);
+            }
+        }
+        for columns in [48, TILE] {
+            dropped(columns, VoleRows::into_words);
+            dropped(columns, Proven::into_words);
+            dropped(columns, |rows: Either| rows.into_columns().words);
+        }
+    }
+
     #[test]
     fn columns_become_rows_tile_by_tile() {
         for each in [TILE, 48] {

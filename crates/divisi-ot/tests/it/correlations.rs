@@ -261,10 +261,14 @@ fn packed_bits_are_products_and_are_refused_alike() {
             Ok([pads.bits().to_vec(), y, z])
         }));
     }
-    // rows that were used; a bit after the last row; too few words, and 256 too many
-    for (twice, values) in
-        [(true, vec![1, 1]), (false, vec![0, 1 << 6]), (false, vec![0]), (false, vec![0; 258])]
-    {
+    // rows that were used; bits after the last row; too few words, and 256 too many
+    for (twice, values) in [
+        (true, vec![1, 1]),
+        (false, vec![0, 1 << 6]),
+        (false, vec![0, 1 << 63]),
+        (false, vec![0]),
+        (false, vec![0; 258]),
+    ] {
         let ends = ends(2, |session, setup| {
             let mut pads = setup.semi_honest_rows(session, Bits::Random(70), Links::All)?;
             if twice {
@@ -274,14 +278,16 @@ fn packed_bits_are_products_and_are_refused_alike() {
         });
         refused(ends, &format!("{values:?}"));
     }
-    // a peer's bit after the last row
-    let harness = Harness::new(2, &parameters());
-    harness.change(party(1), party(2), PAYLOAD, 0, |body| body[8] |= 0x40);
-    let ends = harness.act(set_up(|session, setup| {
-        let mut pads = setup.semi_honest_rows(session, Bits::Random(70), Links::All)?;
-        setup.correlate_bits(session, &mut pads, &[3, 1]).map(drop)
-    }));
-    assert!(malformed(&ends[1], party(1)), "{ends:?}");
+    // a peer's bit after the last row, in the first byte of its word and in the last one
+    for (rows, at) in [(70, 8), (122, 15)] {
+        let harness = Harness::new(2, &parameters());
+        harness.change(party(1), party(2), PAYLOAD, 0, move |body| body[at] |= 0x40);
+        let ends = harness.act(set_up(|session, setup| {
+            let mut pads = setup.semi_honest_rows(session, Bits::Random(rows), Links::All)?;
+            setup.correlate_bits(session, &mut pads, &[3, 1]).map(drop)
+        }));
+        assert!(malformed(&ends[1], party(1)), "{rows}: {ends:?}");
+    }
 }
 
 /// A caller's word with bits beyond its width, which would be sent unmasked in the place of the next word's

@@ -7,7 +7,7 @@ use divisi_core::DrawPurpose;
 use divisi_core::testing::{Harness, failed_check, many, party, run};
 use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session};
 use divisi_ot::checks;
-use divisi_ot::correlate::{BitVectors, gadget};
+use divisi_ot::correlate::{BitVectors, Long, Numbers, Payload, gadget};
 use divisi_ot::testing::{deal_over_field, fit, unsound_over_field};
 use divisi_ot::{AuthBits, Base, Bits, FIELDS, Setup, SetupConfig};
 
@@ -105,6 +105,45 @@ fn rows_fit_for_every_field_width_and_number_of_parties() {
         }
         products.iter().for_each(|views| products_are_right(views));
     });
+}
+
+/// How many positions there are is told by more than a byte: parts of 256 of them are parts, and not empty.
+#[test]
+fn parts_of_many_positions_are_parts() {
+    let ends = run(2, &common::parameters(), |mut session| {
+        let mut setup = deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
+        let mut rest = setup.wide_rows(&mut session, Bits::Random(768))?;
+        for left in [512, 256, 0] {
+            let part = rest.take(256).unwrap();
+            for (rows, len) in [(&part, 256), (&rest, left)] {
+                assert_eq!([rows.len(), rows.bits.len(), rows.pads.len()], [len; 3]);
+                let empty = [rows.is_empty(), rows.bits.is_empty(), rows.pads.is_empty()];
+                assert_eq!(empty, [len == 0; 3]);
+            }
+        }
+        assert!(rest.take(1).is_none());
+        Ok(())
+    });
+    honest(ends);
+}
+
+/// The first rows of MACs prove that everybody has one Delta, once, also after rows of pads, which prove
+/// nothing.
+#[test]
+fn the_first_rows_of_macs_are_those_that_prove() {
+    let config = SetupConfig { base: Base::Both, ..SetupConfig::default() };
+    let ends = all(3, config, 48, |session, setup| {
+        session.phase("pads");
+        setup.pad_rows(session, Bits::Random(100))?;
+        session.phase("first");
+        setup.wide_rows(session, Bits::Random(100))?;
+        session.phase("second");
+        setup.mac_rows(session, Bits::Random(100))?;
+        Ok(session.meter().read())
+    });
+    let rounds = ["pads", "first", "second"]
+        .map(|phase| ends.iter().map(|meter| meter.phases[phase].rounds).max().unwrap());
+    assert_eq!(rounds, [4, 5, 4]);
 }
 
 /// Rows from a dealer fit like those that the protocols make.
@@ -271,12 +310,23 @@ fn what_cannot_be_is_refused() {
         });
         refused(ends, &format!("payloads of {width} bits in {words} words"));
     }
+    let empty: [Ask; 3] = [
+        |session, setup| no_payload(session, setup, &Long { count: 0 }),
+        |session, setup| no_payload(session, setup, &Numbers { modulus: 5, count: 0 }),
+        |session, setup| no_payload(session, setup, &BitVectors { width: 0 }),
+    ];
+    empty.into_iter().for_each(|ask| refused(over_field(ask), "payloads of nothing"));
     let twice = over_field(|session, setup| {
         let mut pads = setup.pad_rows(session, Bits::Random(2))?;
         setup.correlate(session, &mut pads, None, &BitVectors { width: 3 }, &[1; 2])?;
         setup.correlate(session, &mut pads, None, &BitVectors { width: 3 }, &[2; 2]).map(drop)
     });
     refused(twice, "rows that were used");
+}
+
+fn no_payload<P: Payload>(session: &mut Session, setup: &mut Setup, payload: &P) -> Result<(), Abort> {
+    let mut pads = setup.pad_rows(session, Bits::Random(2))?;
+    setup.correlate(session, &mut pads, None, payload, &[]).map(drop)
 }
 
 /// How two parties end with dealt rows over a field of 40 bits.

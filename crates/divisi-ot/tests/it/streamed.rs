@@ -8,6 +8,7 @@ use crate::common::{
 use divisi_core::Abort;
 use divisi_core::testing::{Harness, party, run};
 use divisi_ot::checks;
+use divisi_ot::testing::deal;
 use divisi_ot::{Bits, Links, Setup, SetupConfig, record};
 
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
@@ -41,6 +42,20 @@ fn sums_of_shares_are_products() {
     }
 }
 
+/// A dealer's set-up has no trees, and makes products of rows that it keeps.
+#[test]
+fn dealt_rows_give_products() {
+    for n in [2, 3] {
+        are_products(&honest(run(n, &parameters(), |mut session| {
+            let mut setup = deal(&mut session, SetupConfig::default(), 1)?;
+            let y = random(&session, 333);
+            let [x, z] = setup.random_products(&mut session, 333, &y)?;
+            assert_eq!([x.len(), z.len()], [y.len(); 2]);
+            Ok([x.to_vec(), y, z.to_vec()])
+        })));
+    }
+}
+
 /// Streamed and kept rows in turn: no two calls of the hash at a party have the same key and tweak, except
 /// for the two hashes of a row at its holder.
 #[test]
@@ -62,10 +77,15 @@ fn no_row_is_hashed_twice() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    // a bit after the last row; too few words; no rows; a set-up whose rows are checked
-    for (rows, values, checked) in
-        [(70, vec![0, 1 << 6], false), (70, vec![0], false), (0, vec![], false), (1, vec![1], true)]
-    {
+    // bits after the last row; too few words, and 256 too many; no rows; a set-up whose rows are checked
+    for (rows, values, checked) in [
+        (70, vec![0, 1 << 6], false),
+        (70, vec![0, 1 << 63], false),
+        (70, vec![0], false),
+        (70, vec![0; 258], false),
+        (0, vec![], false),
+        (1, vec![1], true),
+    ] {
         let ends = ends(2, |session, setup| {
             if checked {
                 setup.authenticated_bits(session, 1)?;
