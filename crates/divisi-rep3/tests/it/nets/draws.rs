@@ -115,14 +115,17 @@ fn each_part_of_what_is_drawn_is_used() {
             Ok(())
         })
     };
-    let shapes = vec![
+    let few = [
         shape("level by level", circuit),
         shape("constant rounds", constant_rounds),
         shape("black box", black_box),
         shape("lookups", lookups),
     ];
+    let shapes = super::net().shapes.into_iter().chain(few).collect();
     let tiles = "coefficients are drawn for whole tiles, of which these shapes fill a few lanes";
     let idle = &[
+        ("rep3 coefficients", "verify/ands.rs", IdlePart::Last, tiles),
+        ("rep3 coefficients", "cube/relation.rs", IdlePart::Last, tiles),
         ("rep3 coefficients", "planes/values.rs", IdlePart::Last, tiles),
         ("rep3 coefficients", "planes/terms.rs", IdlePart::Last, tiles),
         ("rep3 coefficients", "planes/batch.rs", IdlePart::Any, tiles),

@@ -1,7 +1,8 @@
 //! A client that sits with party 1: what the parties send it and what it says go over their links, so that
 //! nets change and compare that, too.
 
-use crate::engines::dealt;
+use super::dealt;
+use crate::engines;
 use divisi_core::testing::nets::ShapeOutcome;
 use divisi_core::testing::nets::worlds::WorldRun;
 use divisi_core::testing::party;
@@ -80,7 +81,7 @@ fn there_and_back(e: &mut Engine, x: &[u8], challenge: u8) -> Result<Vec<u8>, Ab
 
 /// Two clients, both with party 1.
 pub fn clients(session: Session, seed: u64, out: &mut ShapeOutcome) -> Result<(), Abort> {
-    let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
+    let mut e = dealt::<Gf48>(session, SpdzProtocol::Lookup)?;
     for (client, lanes) in [out.lanes(130), 5].into_iter().enumerate() {
         let received = there_and_back(&mut e, &super::values(seed, lanes), 2 * client as u8)?;
         if e.session().me() == party(1) {
@@ -92,7 +93,7 @@ pub fn clients(session: Session, seed: u64, out: &mut ShapeOutcome) -> Result<()
 
 /// In two calls, bytes that the client alone knows.
 pub fn secret(session: Session, run: WorldRun) -> Result<Vec<u8>, Abort> {
-    let mut e = dealt::<Gf48>(session, run.seed as u8, SpdzProtocol::Lookup)?;
+    let mut e = engines::dealt::<Gf48>(session, run.seed as u8, SpdzProtocol::Lookup)?;
     for (call, lanes) in [9, 3].into_iter().enumerate() {
         let x = super::values((run.world * (call + 1)) as u64, lanes);
         there_and_back(&mut e, &x, 2 * call as u8)?;

@@ -1,6 +1,7 @@
 //! The census of what masked tables, their preprocessing and clients draw.
 
-use crate::engines::{dealt, given, given_bits};
+use super::dealt;
+use crate::engines::{given, given_bits};
 use divisi_core::testing::nets::draws::{DrawNet, DrawShape};
 use divisi_core::testing::nets::parts::{IdlePart, PartNet};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
@@ -57,12 +58,12 @@ fn buckets(session: Session) -> Result<Vec<u8>, Abort> {
 
 /// 130 lanes of masked tables.
 fn lanes(session: Session) -> Result<Vec<u8>, Abort> {
-    through(dealt(session, 6, SpdzProtocol::Lookup)?, [130, 5])
+    through(dealt(session, SpdzProtocol::Lookup)?, [130, 5])
 }
 
 /// Comparisons with zero, tables of DES, and outputs to a client.
 fn leaves(session: Session) -> Result<Vec<u8>, Abort> {
-    let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::BitDecomposition)?;
+    let mut e = dealt::<Gf48>(session, SpdzProtocol::BitDecomposition)?;
     let mut told = Vec::new();
     for call in 0..2_u8 {
         let x = given(&mut e, party(1), &[0, call, 3])?;
@@ -120,14 +121,14 @@ fn each_part_of_what_is_drawn_is_used() {
             Ok(())
         })
     };
-    let shapes =
-        vec![shape("zeros, tables and clients", leaves), shape("MASCOT", mascot), shape("buckets", buckets)];
-    let idle = &[(
-        "spdz own",
-        "triple.rs",
-        IdlePart::Last,
-        "an element is made of 16 bytes, of which 48 bits remain",
-    )];
+    let few =
+        [shape("zeros, tables and clients", leaves), shape("MASCOT", mascot), shape("buckets", buckets)];
+    let shapes = super::online::shapes().into_iter().chain(few).collect();
+    let words = "an element is made of 16 bytes, of which 48 bits remain";
+    let idle = &[
+        ("spdz own", "triple.rs", IdlePart::Last, words),
+        ("spdz zero", "party/openings.rs", IdlePart::Last, words),
+    ];
     let net = PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-spdz"], shapes, idle };
     assert_eq!(net.judge(1), [] as [String; 0]);
 }

@@ -8,10 +8,12 @@ pub mod online;
 mod stocks;
 mod worlds;
 
+use crate::engines;
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity};
 use divisi_core::testing::party;
 use divisi_core::{Abort, Bytes, Direction, PartyId, Plain, PlainByte, Session};
+use divisi_spdz::{Host, Spdz, SpdzProtocol};
 
 /// Chooses what default tests change.
 const SEED: u64 = 1;
@@ -54,6 +56,12 @@ fn sboxes(values: &[u8]) -> Vec<u8> {
     let mut x = PlainByte::new(values.to_vec());
     Plain.sbox(Direction::Encrypt, &mut [&mut x]).unwrap();
     x.values().to_vec()
+}
+
+/// An engine whose preprocessing is dealt, other values in each session.
+fn dealt<F: Host>(session: Session, protocol: SpdzProtocol) -> Result<Spdz<F>, Abort> {
+    let seed = session.id().as_bytes()[0];
+    engines::dealt(session, seed, protocol)
 }
 
 /// Bytes of a party.

@@ -1,7 +1,7 @@
 //! Shapes of what is computed online; a dealer makes the preprocessing.
 
-use super::{shape, values};
-use crate::engines::{dealt, given, given_bits};
+use super::{dealt, shape, values};
+use crate::engines::{given, given_bits};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome};
 use divisi_core::testing::party;
@@ -69,7 +69,7 @@ fn put_bits<F: Host>(e: &mut Spdz<F>, out: Out<'_>, name: &'static str, x: AuthB
 /// Bytes of two parties through two layers of S-boxes, both ways, opened to all and to one.
 fn bytes(session: Session, seed: u64, out: Out<'_>, protocol: SpdzProtocol) -> Result<(), Abort> {
     let calls = [(1, out.lanes(130)), (2, 5)];
-    through_sboxes(&mut dealt::<Gf48>(session, 6, protocol)?, seed, out, &calls)
+    through_sboxes(&mut dealt::<Gf48>(session, protocol)?, seed, out, &calls)
 }
 
 /// The same on an engine: in each call this party gives this many bytes.
@@ -94,7 +94,7 @@ pub fn through_sboxes<F: Host>(
 
 /// Values of two parties in tables of 256 and of 1,024 entries.
 fn lookups_of_values(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
-    let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
+    let mut e = dealt::<Gf48>(session, SpdzProtocol::Lookup)?;
     let many = out.lanes(130) as u16;
     for (owner, (log, lanes)) in [(1, (8, many)), (3, (10, 5)), (2, (8, 3)), (1, (10, 2))] {
         let entry = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> 20) as u16;
@@ -112,7 +112,7 @@ fn lookups_of_values(session: Session, seed: u64, out: Out<'_>) -> Result<(), Ab
 
 /// Bits of two parties in two tables of DES at once.
 fn tables<F: Host>(session: Session, seed: u64, out: Out<'_>, protocol: SpdzProtocol) -> Result<(), Abort> {
-    let mut e = dealt::<F>(session, 6, protocol)?;
+    let mut e = dealt::<F>(session, protocol)?;
     for (call, lanes) in [out.lanes(67), 3].into_iter().enumerate() {
         let bits: Vec<bool> = (0..12 * lanes as u64).map(|i| (i * i + seed) % 7 < 3).collect();
         let x = given_bits(&mut e, party(1 + call as u8), &bits)?;
@@ -134,7 +134,7 @@ fn tables<F: Host>(session: Session, seed: u64, out: Out<'_>, protocol: SpdzProt
 
 /// Bytes that are given, and bytes that are shared already, through two layers of TinyTable.
 fn tiny(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
-    let mut engine = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
+    let mut engine = dealt::<Gf48>(session, SpdzProtocol::Lookup)?;
     let lanes = out.lanes(CALLS[0]);
     let shared = given(&mut engine, party(2), &values(seed, 3))?;
     let mut tiny = Tiny::new(engine);
@@ -163,7 +163,7 @@ fn tiny(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
 
 /// The same for bits and two tables of DES.
 fn tiny_bits(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
-    let mut engine = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
+    let mut engine = dealt::<Gf48>(session, SpdzProtocol::Lookup)?;
     let lanes = out.lanes(67);
     let bits: Vec<bool> = (0..6 * lanes as u64).map(|i| (i * i + seed) % 7 < 3).collect();
     let shared = given_bits(&mut engine, party(2), &bits[..6])?;
@@ -209,7 +209,7 @@ pub fn program() -> Program {
 
 /// Two programs at once, bytes as bits and back, and comparisons of three groups.
 fn programs(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
-    let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
+    let mut e = dealt::<Gf48>(session, SpdzProtocol::Lookup)?;
     let program = program();
     for call in 0..2 {
         let mut jobs = Vec::new();
