@@ -6,6 +6,8 @@
 
 mod party;
 mod shares;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use party::{OperationBatch, OperationParty};
 

@@ -1,0 +1,152 @@
+//! What operations give among three parties, and how their inputs are shared and their outputs added.
+
+#![allow(clippy::unwrap_used)]
+use super::shares::words;
+use super::*;
+use divisi_core::testing::run;
+use divisi_core::{Abort, PublicParameters, Session};
+use zeroize::Zeroizing;
+
+const PARTIES: usize = 3;
+
+/// More items than a word has bits, and than a ciphertext has slots.
+fn operations(op: Op, numbers: NumberSize, form: BitForm, private: bool) -> Operations {
+    let of = |count| {
+        let job = OperationJob { op, numbers, bits: 9, entries: 8, private, count };
+        let adder = (op == Op::A2b).then(NumberAdder::default);
+        let form = op.has_bits().then_some(form);
+        Operations::new(job, PARTIES, SetupConfig::default(), (form, adder), true).unwrap()
+    };
+    let one = of(1);
+    let ciphertexts = matches!(op, Op::E2a | Op::A2e | Op::TripleArith).then(|| one.rings().next()).flatten();
+    of(ciphertexts.map_or(70, |ring| ring.dimension() + 5))
+}
+
+/// Inputs that have all their bits.
+fn inputs(of: &Operations, call: u64) -> Vec<u64> {
+    let bits = match of.job.op {
+        Op::B2a => 9,
+        Op::Lookup2 => 1,
+        Op::Lookup => 3,
+        _ => 64,
+    };
+    let word = |i: u64| (i * 7 + call).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
+    let all = (0..of.job.count as u64).map(word);
+    all.map(|x| if bits == 64 { of.plain.reduce(x) } else { x }).collect()
+}
+
+/// The outputs of each party in two batches, one after the other.
+fn outputs(of: &Operations, dealt: &[Vec<Zeroizing<Vec<u8>>>; 2]) -> Vec<Vec<Zeroizing<Vec<u8>>>> {
+    let parameters = PublicParameters::new("tests of operations");
+    let play = |session: Session| -> Result<_, Abort> {
+        let me = session.me().index();
+        let mut party = OperationParty::start(of, session)?;
+        let mut made = Vec::new();
+        for own in dealt {
+            let mut batch = OperationBatch::new(of, &mut party, of.job.count, &own[me])?;
+            if !of.job.op.is_online_alone() {
+                batch.preprocess()?;
+            }
+            batch.ready();
+            if !of.job.op.is_random() {
+                batch.online()?;
+            }
+            made.push(batch.end()?);
+        }
+        Ok(made)
+    };
+    let ends: Vec<_> = run(PARTIES, &parameters, play).into_iter().map(Result::unwrap).collect();
+    (0..2).map(|call| ends.iter().map(|made| made[call].clone()).collect()).collect()
+}
+
+/// Each output row is the expected one; outputs of one call are not those of another; and of operations
+/// without inputs, each bit that differs is noticed.
+fn gives_what_is_expected(op: Op, numbers: NumberSize, form: BitForm, private: bool) {
+    let of = operations(op, numbers, form, private);
+    let given = [0, 1].map(|call| inputs(&of, call));
+    let dealt = given.each_ref().map(|given| of.shares(given.iter().copied()));
+    let all = outputs(&of, &dealt);
+    let length = of.job.input_length();
+    for (given, made) in given.iter().zip(&all) {
+        let rows = of.sums(of.job.count, made).unwrap();
+        let expected = given.iter().enumerate().flat_map(|(i, x)| {
+            let row = &x.to_le_bytes()[..length];
+            of.job.expected(i as u64, row).unwrap()
+        });
+        assert!(rows == expected.collect::<Vec<_>>(), "{op:?} {numbers:?} {form:?}");
+        for party in 0..PARTIES {
+            let mut short = made.clone();
+            short[party].truncate(made[party].len() - 8);
+            assert_eq!(of.sums(of.job.count, &short).err(), Some(party));
+        }
+    }
+    assert!(all[0] != all[1], "{op:?}: twice the same");
+    if op.is_random() {
+        let columns = words(&all[0][0]).len();
+        // in the words of the last items some bits belong to no item
+        for at in (0..columns).filter(|at| at % (1 + columns / 50) == 0) {
+            let mut wrong = all[0].clone();
+            wrong[1][8 * at] ^= 1;
+            assert!(of.sums(of.job.count, &wrong).unwrap().contains(&0), "{op:?}: word {at}");
+        }
+    }
+}
+
+#[test]
+fn all_operations_give_what_is_expected() {
+    for op in Op::ALL {
+        gives_what_is_expected(op, NumberSize::Bits31, BitForm::Cot, false);
+    }
+    for form in BitForm::ALL {
+        gives_what_is_expected(Op::Lookup, NumberSize::Bits31, form, true);
+    }
+    gives_what_is_expected(Op::Dabit, NumberSize::Bits31, BitForm::ALL[1], false);
+    gives_what_is_expected(Op::A2b, NumberSize::Bits61, BitForm::Cot, false);
+}
+
+/// Shares add up to the inputs, and those of all parties but one, whichever it is, have every bit and tell
+/// nothing: they are others each time.
+#[test]
+fn inputs_are_shared_afresh() {
+    for (op, numbers) in [(Op::B2a, NumberSize::Bits31), (Op::A2b, NumberSize::Bits61)] {
+        let of = operations(op, numbers, BitForm::Cot, false);
+        let given = inputs(&of, 0);
+        let dealt = [0, 1].map(|_| of.shares(given.iter().copied()));
+        let lists = dealt.each_ref().map(|dealt| dealt.iter().map(|own| words(own)).collect::<Vec<_>>());
+        for lists in &lists {
+            for (i, x) in given.iter().enumerate() {
+                let [xor, sum] = lists.iter().fold([0, 0], |[xor, sum], list| {
+                    [xor ^ list[i], of.plain.add(sum, of.plain.reduce(list[i]))]
+                });
+                assert_eq!(if op == Op::B2a { xor } else { sum }, *x);
+            }
+            let used = 8 * of.job.input_length() as u32;
+            // modulo p the highest bits are rarely set
+            let uniform = if op == Op::B2a { used } else { used - 3 };
+            for list in lists {
+                let both = |i: u32| [0, 1].map(|bit| list.iter().any(|x| x >> i & 1 == bit));
+                assert!((0..uniform).all(|i| both(i) == [true; 2]), "{op:?}");
+                let mut all = list.clone();
+                all.sort_unstable();
+                all.dedup();
+                assert_eq!(all.len(), of.job.count);
+            }
+        }
+        let twice = lists[0].iter().zip(&lists[1]);
+        assert!(twice.flat_map(|(one, other)| one.iter().zip(other)).all(|(one, other)| one != other));
+    }
+}
+
+#[test]
+fn inputs_of_another_number_are_refused() {
+    let of = operations(Op::B2a, NumberSize::Bits31, BitForm::Cot, false);
+    let ends = run(PARTIES, &PublicParameters::new("tests of operations"), |session| {
+        let mut party = OperationParty::start(&of, session)?;
+        for words in [0, 69, 71, 70 + 256] {
+            let own = vec![0; 8 * words];
+            assert!(OperationBatch::new(&of, &mut party, of.job.count, &own).is_err(), "{words}");
+        }
+        Ok(())
+    });
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+}
