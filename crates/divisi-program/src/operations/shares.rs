@@ -63,9 +63,11 @@ impl Operations {
         if let Some(wrong) = lists.iter().position(|list| list.len() != columns) {
             return Err(wrong);
         }
+        // a faulty party's numbers may be beyond p
         let p = self.plain;
-        let sum =
-            |at: usize| lists.iter().fold(0, |sum, list| p.add(sum, list.get(at).copied().unwrap_or(0)));
+        let sum = |at: usize| {
+            lists.iter().fold(0, |sum, list| p.add(sum, p.reduce(list.get(at).copied().unwrap_or(0))))
+        };
         let xor = |at: usize| lists.iter().fold(0, |sum, list| sum ^ list.get(at).copied().unwrap_or(0));
         let verdict = |right: bool| vec![u8::from(right)];
         let row = |i: usize| match self.job.op {
