@@ -87,15 +87,7 @@ impl HeldProgram {
 
     fn own(application: &'static Application) -> Result<HeldProgram, Failure> {
         let program = application.script().map_err(Failure::usage)?;
-        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 application v1");
-        // everything that is public about it, so that two versions with different applications notice that;
-        // numbers have 31 bits unless this says more
-        if program.numbers() != NumberSize::default() {
-            hasher.update(&program.numbers().modulus().to_le_bytes());
-        }
-        let all = (program.inputs(), program.statements(), program.outputs());
-        hasher.update(format!("{} {all:?}", application.name).as_bytes());
-        let (code, digest) = (lowered(application.name, &program)?, *hasher.finalize().as_bytes());
+        let (code, digest) = (lowered(application.name, &program)?, digest_of(application.name, &program));
         Ok(HeldProgram {
             name: application.name.into(),
             program,
@@ -293,10 +285,81 @@ fn word(bits: &[bool]) -> String {
     format!("0x{}", digits.collect::<String>())
 }
 
+/// A digest of everything that is public about an application, so that two versions with different ones
+/// notice that.
+fn digest_of(name: &str, program: &Script) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 application v1");
+    // numbers have 31 bits unless this says more
+    if program.numbers() != NumberSize::default() {
+        hasher.update(&program.numbers().modulus().to_le_bytes());
+    }
+    let all = (program.inputs(), program.statements(), program.outputs());
+    hasher.update(format!("{name} {all:?}").as_bytes());
+    *hasher.finalize().as_bytes()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::program::LARGEST;
+    use std::collections::HashSet;
+
+    #[test]
+    fn digests_tell_applications_apart() {
+        let of = |name: &str, body: &str| {
+            let body = format!("divisi program 1\n{body}");
+            digest_of(name, &text::read(&body, &|_| Err("no circuits".into())).unwrap())
+        };
+        let one = "input x 1 num in 0..9\ny = add x 1\noutput y 1\n";
+        let others = [
+            of("one", one),
+            of("two", one),
+            of("one", &format!("numbers 61\n{one}")),
+            of("two", &format!("numbers 61\n{one}")),
+            of("one", &one.replace("0..9", "0..8")),
+            of("one", &one.replace("add x 1", "add x 2")),
+            of("one", &one.replace("y 1", "y 2")),
+        ];
+        assert_eq!(HashSet::from(others).len(), 7);
+        assert_eq!(of("one", one), others[0]);
+    }
+
+    #[test]
+    fn inputs_that_do_not_fit_are_refused() {
+        let refused = |held: &HeldProgram, given: &[&str], owner: Option<u8>, words: &str| {
+            let given: Vec<String> = given.iter().map(|given| (*given).to_owned()).collect();
+            let error = held.inputs(&given, owner).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        };
+        let held = HeldProgram::load("gauss").unwrap();
+        let names: Vec<(String, u8)> =
+            held.program().inputs().iter().map(|input| (input.name.clone(), input.owner)).collect();
+        let (name, owner) = &names[0];
+        refused(&held, &[&format!("{name}=1")], Some(owner + 1), "only that party gives its values");
+        refused(&held, &["none=1"], None, "there is no input none");
+        refused(&held, &["none"], None, "--input NAME=V,V,...");
+        refused(&held, &[], Some(*owner), &format!("the input {name} is missing"));
+        // the last layer of a network decides, too
+        let held = HeldProgram::load("mnist").unwrap();
+        let mut next = 1_u64;
+        let mut draw = |below: u64| {
+            next = next.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+            (next >> 33) % below
+        };
+        let all = held.samples(&mut draw).unwrap();
+        let inputs = held.program().inputs();
+        let text = |at: usize, scale: i64| {
+            let numbers: Vec<String> = all[at].num().iter().map(|x| (x * scale).to_string()).collect();
+            format!("{}={}", inputs[at].name, numbers.join(","))
+        };
+        let given = |scaled: usize| -> Vec<String> {
+            (0..all.len()).map(|at| text(at, if at == scaled { 1 << 12 } else { 1 })).collect()
+        };
+        assert!(held.inputs(&given(all.len()), None).is_ok());
+        for weights in (1..all.len()).step_by(2) {
+            assert!(held.inputs(&given(weights), None).is_err(), "{weights}");
+        }
+    }
 
     #[test]
     fn bits_are_read_and_shown() {

@@ -93,4 +93,31 @@ mod tests {
             assert!(of(parties, most + 1, None).unwrap().form != BitForm::Cot);
         }
     }
+
+    #[test]
+    fn what_cannot_be_garbled_is_refused() {
+        let of = |parties: usize, size: [usize; 2]| {
+            KeyLookups::new(parties, SetupConfig::default(), size, Some(BitForm::Cot), true).err()
+        };
+        assert!(of(2, [MOST_GATES as usize, 1]).is_none());
+        let many = of(2, [MOST_GATES as usize + 1, 1]).unwrap();
+        assert!(many.contains(&format!("at most {MOST_GATES} gates")), "{many}");
+        let most = (2..256).take_while(|n| fits(*n)).last().unwrap();
+        assert!(of(most, [1, 1]).is_none());
+        let parties = of(most + 1, [1, 1]).unwrap();
+        assert!(parties.contains(&format!("at most {most} parties, not {}", most + 1)), "{parties}");
+    }
+
+    /// The form that is chosen is that of the cheaper way for these numbers of gates and of ANDs.
+    #[test]
+    fn the_cheaper_form_is_chosen() {
+        for parties in [2, 5, 16] {
+            for size in [[1, 0], [1 << 16, 0], [1 << 16, 1 << 10], [1 << 16, 1 << 16]] {
+                let made = KeyLookups::new(parties, SetupConfig::default(), size, None, true).unwrap();
+                let cheaper = cheaper(parties, size.map(|count| count as u64), SetupConfig::default());
+                let form = cheaper.map_or(BitForm::Cot, |lattice| BitForm::Ciphertexts(lattice.form()));
+                assert_eq!(made.form, form, "{parties} {size:?}");
+            }
+        }
+    }
 }

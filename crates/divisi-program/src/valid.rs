@@ -213,6 +213,12 @@ mod tests {
         let quotients = "input x 1 num 50\ninput y 1 num 50\nassume y in 1..64\nz = div x y\noutput z 1\n";
         let inputs = random(&read(quotients), &mut draw).unwrap();
         assert!(inputs[1].num().iter().all(|y| (1..=64).contains(y)));
+        // of so many numbers some are negative, and some are zero
+        for low in [0, 1] {
+            let body = format!("input x 1 num 65536\nassume x in {low}..8192\noutput x 1\n");
+            let inputs = random(&read(&body), &mut draw).unwrap();
+            assert_eq!(inputs[0].num().iter().min(), Some(&low));
+        }
         let never =
             "input x 1 num in 0..9\ny = gather x 0\nz = sub x y\nassume z in 1..5\nq = div 1 z\noutput q 1\n";
         assert!(random(&read(never), &mut draw).is_err());

@@ -63,9 +63,9 @@ fn a_circuit_is_found_once() {
         circuits(name)
     };
     let body = "divisi program 1\ninput x 1 bits 4\ny = circuit not x\nz = garbled not y\nw = circuit not z\n\
-                output w 1\n";
+                a b = circuit half w x\nc d = circuit half a x\noutput c 1\n";
     text::read(body, &count).unwrap();
-    assert_eq!(found.get(), 1);
+    assert_eq!(found.get(), 2);
 }
 
 #[test]
@@ -457,6 +457,7 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("y = add x 1\n", "line 2: x is used before it is defined");
     refused("input x 1 num 2\ninput y 1 num 3\nz = add x y\n", "line 4: the shapes 2 and 3 do not fit");
     refused("input x 1 bits 4\ny = div x x\n", "div takes numbers");
+    refused("input x 1 bits 4\ny = bits x 3\n", "bits takes numbers");
     refused("input x 1 num\ny = not x\n", "not takes bits");
     refused("input x 1 num\ninput b 1 bits 4\ny = add x b\n", "a number and bits do not fit");
     refused("t = const 4 1 2 3 4\ninput i 1 bits 3\ny = lookup t i\n", "is too wide");

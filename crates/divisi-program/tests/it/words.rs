@@ -134,6 +134,12 @@ fn constants_have_any_width_and_notation() {
         [vec![false; 192], inverse(&whole, &word(192, 0xff)), inverse(&whole, &word(192, u128::MAX))];
     assert!(found[0] == Entries::Bits(others.to_vec()));
     assert!(found[1..] == [words(1, &[1]), words(70, &[0]), Entries::Num(vec![16, -16, 7])]);
+    // of several words that differ all bits are in the program
+    let all = [0x3f_0123_4567_89ab_cdef, 0x15_fedc_ba98_7654_3210, 0x20_0000_0000_0000_0100_u128];
+    let text: Vec<String> = all.iter().map(|word| format!("{word:#x}")).collect();
+    let body =
+        format!("input x 1 bits 70 3\nk = const bits 70 3 {}\ny = xor x k\noutput y 1\n", text.join(" "));
+    assert!(outputs(&body, &[words(70, &[0; 3])]) == [words(70, &all)]);
 }
 
 /// The first byte of a text or key of AES is the highest of its word, as the standard writes them in digits.
