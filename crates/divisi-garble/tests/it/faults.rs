@@ -124,10 +124,14 @@ fn what_does_not_fit_is_refused() {
         |n, owners: &[PartyId], lists: &[Vec<PartyId>]| Plan::new(&program, n, owners, lists).unwrap_err();
     assert_eq!(unfit(1, &[one, one], &all), Unfit::Parties { parties: 1 });
     assert_eq!(unfit(129, &[one, one], &all), Unfit::Parties { parties: 129 });
+    assert_eq!(unfit(258, &[one, one], &all), Unfit::Parties { parties: 258 });
     assert_eq!(unfit(2, &[one], &all), Unfit::Owners { values: 2, owners: 1 });
     assert_eq!(unfit(2, &[one, two, one], &all), Unfit::Owners { values: 2, owners: 3 });
+    assert_eq!(unfit(2, &[one; 258], &all), Unfit::Owners { values: 2, owners: 258 });
     assert_eq!(unfit(2, &[one, far], &all), Unfit::Stranger { party: far });
     assert_eq!(unfit(2, &[one, two], &[]), Unfit::Receivers { values: 1, lists: 0 });
+    let many = vec![vec![one]; 257];
+    assert_eq!(unfit(2, &[one, two], &many), Unfit::Receivers { values: 1, lists: 257 });
     assert_eq!(unfit(2, &[one, two], &[vec![far]]), Unfit::Stranger { party: far });
     assert_eq!(unfit(2, &[one, two], &[vec![two, two]]), Unfit::Stranger { party: two });
 }
