@@ -68,9 +68,10 @@ mod tests {
             pack(&bits, &mut body);
             assert_eq!(unpack(&body, len).as_ref(), Some(&bits));
             assert!(bits.iter().enumerate().all(|(i, b)| bit(&body, i) == *b));
-            if len % 8 != 0 {
-                *body.last_mut().unwrap() |= 0x80;
-                assert_eq!(unpack(&body, len), None);
+            for padding in (len % 8..8).filter(|_| len % 8 != 0) {
+                let mut padded = body.clone();
+                *padded.last_mut().unwrap() |= 1 << padding;
+                assert_eq!(unpack(&padded, len), None);
             }
             body.push(0);
             assert_eq!(unpack(&body, len), None);

@@ -2,13 +2,14 @@
 //! depends on and reveals.
 
 use crate::common::{ands, copies};
+use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{MessageDirection, ended_by_another, failed_check, many, party};
 use divisi_core::{Abort, Prg, Step};
 use divisi_field::Gf128;
 use divisi_fuzz::repetitions;
 use divisi_garble::adversary::{TripleLie, guess};
 use divisi_garble::checks;
-use divisi_garble::lab::GarbleLab;
+use divisi_garble::lab::{GarbleLab, in_turn};
 use divisi_garble::{Garble, GarblingForm, Plan};
 use divisi_net::Fault;
 use divisi_ot::bucket;
@@ -123,22 +124,47 @@ fn a_wrong_label_reaches_no_receiver() {
     }
 }
 
-/// Whoever pads the bits of its results with ones, each time, is named: its digest, which may be one of no
-/// labels, is not asked.
+/// Whoever pads bits with ones is named, in every message but a table, whose padding nobody reads: a digest
+/// beside the bits, which may be one of no labels, is not asked. The first peer's message is right, the next
+/// one's is not.
 #[test]
-fn results_with_wrong_padding_name_their_sender() {
-    const RESULT: &str = "divisi_garble::online/8.result";
-    let program = ands(1);
-    let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
-    for bit in 1..8 {
-        let lab = GarbleLab::default();
+fn wrong_padding_names_its_sender() {
+    use GarblingForm::{Improved, Paper};
+    let mut g = Build::new();
+    let [x, y, z] = [(); 3].map(|()| g.input(1)[0]);
+    let xy = g.and(x, y);
+    let sum = g.xor(xy, z);
+    g.output(&[sum]);
+    let program = g.finish();
+    // the last byte of bits is this far from the end: there are digests of 32 bytes behind it
+    let cases = [
+        ("divisi_garble::laand/3.e", 1, Improved, false),
+        ("divisi_garble::laand/3.e", 1, Paper, true),
+        ("divisi_garble::haand/2.h", 1, Paper, false),
+        ("divisi_garble::aand/3.d", 33, Improved, false),
+        // d and e, and the masks of our inputs
+        ("divisi_garble::run/4a.d", 66, Improved, false),
+        ("divisi_garble::run/4a.d", 33, Improved, false),
+        ("divisi_garble::online/5.masked", 1, Improved, false),
+        ("divisi_garble::online/6.labels", 33, Improved, false),
+        ("divisi_garble::online/8.result", 33, Improved, false),
+        ("divisi_garble::streamed/5.owners", 33, Improved, true),
+        ("divisi_garble::streamed/8.masks", 33, Improved, true),
+    ];
+    for (step, back, form, streamed) in cases {
+        let plan = Plan::for_all(&program, 3, &in_turn(3, 3)).unwrap();
+        let lab = GarbleLab::of(form, streamed);
         let harness = lab.harness(3);
-        // the first byte has one bit
-        harness.change(party(1), party(3), RESULT, 0, move |body| body[0] ^= 1 << bit);
-        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &[vec![1, 1]]));
+        harness.change(party(3), party(1), step, 0, move |body| {
+            let at = body.len() - back;
+            body[at] ^= 0x80;
+        });
+        // everybody evaluates, and no number of bits is a multiple of eight
+        let inputs = vec![vec![1, 1, 0]; 7];
+        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &inputs));
         let named =
-            matches!(&ends[2], Err(Abort::Network(Fault::Malformed { peer, .. })) if *peer == party(1));
-        assert!(named, "{bit}: {:?}", ends[2]);
+            matches!(&ends[0], Err(Abort::Network(Fault::Malformed { peer, .. })) if *peer == party(3));
+        assert!(named, "{step}, {back}: {:?}", ends[0]);
     }
 }
 
