@@ -283,9 +283,13 @@ impl Values {
 #[cfg(feature = "testing")]
 mod tests {
     use super::*;
+    use crate::hash::{Call, Name, Oracle};
+    use crate::masks;
     use crate::share::{Rows, Shares};
     use divisi_core::testing::memory::{Needle, alone};
+    use divisi_core::testing::run;
     use divisi_core::wipe::WipedVec;
+    use divisi_core::{PartyId, PublicParameters, Session};
 
     /// Whether a word that `work` got is nowhere in memory after it.
     fn is_gone(seed: u8, work: impl FnOnce(u128)) -> bool {
@@ -354,5 +358,45 @@ mod tests {
         ];
         let left: Vec<_> = gone.iter().filter(|(_, gone)| !gone).map(|(what, _)| what).collect();
         assert!(left.is_empty(), "{left:?}");
+    }
+
+    fn no_operand_is_left(session: &Session) {
+        const ANDS: usize = GROUP + 8;
+        let mut ops = vec![Op::And { x: 0, y: 1 }; ANDS];
+        ops.push(Op::Sum { out: 2, terms: ANDS as u32 });
+        let batch = Batch { ops, ands: ANDS };
+        let (oracle, delta) = (Oracle::new(session), Delta::drawn(PartyId::P1, |bytes| bytes.fill(3)));
+        let rows = || Rows::zero(1, ANDS);
+        let zero = || Garbling { operands: masks::Operands { alpha: rows(), beta: rows() }, sigma: rows() };
+        for (seed, form) in (20..).step_by(2).zip(GarblingForm::ALL) {
+            let layout = Layout::new(form, 2, 40);
+            let name = Name { call: Call::Rows, from: PartyId::P1, to: PartyId::P2, gate: 0 };
+            let calls = || oracle.named(session, name, layout.targets());
+            let garbled = |label| {
+                let (mut labels, prg) = (Labels::new(3, &[label; 2]), &mut Prg::new(&[1; 16]));
+                labels.garble(layout, &delta, 0, calls(), prg, &batch, zero().product());
+            };
+            assert!(is_gone(seed, garbled), "{form:?}, garbler");
+            let table = vec![0; layout.table(ANDS)];
+            let evaluated = |label| {
+                let mut values = Values::new(Seats { me: 1, n: 2 }, 3, &[0, 1], &[label; 2]);
+                let tables = [Received::new(layout, 0, ANDS, &table)];
+                values.evaluate(layout, &delta, vec![calls()], &batch, &mut zero(), &tables);
+            };
+            assert!(is_gone(seed + 1, evaluated), "{form:?}, evaluator");
+        }
+    }
+
+    /// \[Q17\] Nothing is left of the labels of products' operands, which both sides collect in groups. One
+    /// party alone looks: a search reads all memory.
+    #[test]
+    fn nothing_is_left_of_operands() {
+        let ends = run(2, &PublicParameters::new("tests of operands"), |session| {
+            if session.me() == PartyId::P1 {
+                no_operand_is_left(&session);
+            }
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_ok));
     }
 }
