@@ -77,7 +77,6 @@ impl BlackBox {
         x.pairs.append(&mut y.pairs);
         x.bits = x.bits.max(y.bits);
         x.linear = sum(&x.linear, &y.linear);
-        x.rests_on = x.rests_on.max(y.rests_on);
         Ok(x)
     }
 
@@ -95,7 +94,6 @@ impl BlackBox {
         x.share.iter_mut().zip(&y.rep.a).for_each(|(x, y)| *x = *x + *y);
         x.linear = sum(&x.linear, &y.rep);
         x.bits = F::BITS;
-        x.rests_on = x.rests_on.max(y.rests_on);
         Ok(x)
     }
 

@@ -36,7 +36,6 @@ impl BlackBox {
             pairs: vec![(Arc::clone(&x.rep), Arc::clone(&y.rep))],
             linear: Rep::zero(x.lanes()),
             origin: self.origin,
-            rests_on: x.rests_on.max(y.rests_on),
         })
     }
 

@@ -65,8 +65,6 @@ pub struct Additive<F: Element> {
     /// A replicated value that is added to the sum of the products.
     pub(crate) linear: Rep<F>,
     pub(crate) origin: Origin,
-    /// How many statements it may rest on, as in [`Shared`].
-    pub(crate) rests_on: u64,
 }
 
 impl<F: Element> Lanes for Additive<F> {
@@ -83,7 +81,6 @@ impl<F: Element> Lanes for Additive<F> {
             linear: self.linear.gather(index)?,
             bits: self.bits,
             origin: self.origin,
-            rests_on: self.rests_on,
         })
     }
 }

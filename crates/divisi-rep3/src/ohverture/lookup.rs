@@ -256,13 +256,6 @@ impl BlackBox {
         let share = (0..lanes).map(|l| pairs.iter().fold(G::ZERO, |sum, pair| sum + product(l, pair)));
         let share = share.collect();
         let pairs: Vec<Pair<G>> = pairs.into_iter().map(|[e, g]| (Arc::new(e), Arc::new(g))).collect();
-        Additive {
-            share,
-            bits: table.width,
-            pairs,
-            linear: Rep::zero(lanes),
-            origin: self.origin,
-            rests_on: places.rests_on.max(vectors.lot.rests_on),
-        }
+        Additive { share, bits: table.width, pairs, linear: Rep::zero(lanes), origin: self.origin }
     }
 }
