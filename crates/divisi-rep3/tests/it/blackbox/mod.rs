@@ -1,6 +1,7 @@
 //! The black box: what it computes, what it costs to the bit, what it refuses, and how every lie ends.
 
 mod lies;
+mod operands;
 mod refusals;
 
 use crate::common::boxes::{act, input, is_misuse, run};

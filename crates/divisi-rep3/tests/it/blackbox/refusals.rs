@@ -12,7 +12,7 @@ fn square(b: &mut BlackBox) -> Result<[Shared<Gf8>; 2], Abort> {
 
 type Refused = fn(&mut BlackBox) -> Result<(), Abort>;
 
-const REFUSED: [(&str, Refused); 12] = [
+const REFUSED: [(&str, Refused); 13] = [
     ("an opening of an unverified product", |b| {
         let [_, xx] = square(b)?;
         b.reconst(&xx).map(drop)
@@ -70,6 +70,12 @@ const REFUSED: [(&str, Refused); 12] = [
     }),
     ("an input of two owners", |b| {
         let x = b.input(party(1), Some(&sample::<Gf8>(N, 5)), N)?;
+        b.output(&x).map(drop)
+    }),
+    ("an input that is 256 elements longer", |b| {
+        let x = sample::<Gf8>(N + 256, 5);
+        let mine = b.me() == party(1);
+        let x = b.input(party(1), mine.then_some(&x[..]), N)?;
         b.output(&x).map(drop)
     }),
     ("a sum of more products than are kept", |b| {
