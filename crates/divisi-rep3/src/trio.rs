@@ -133,3 +133,28 @@ impl Trio {
         self.session
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::{PublicParameters, local};
+    use std::sync::Barrier;
+
+    /// Each strand of a session of another number of parties is refused, and not the first one alone.
+    #[test]
+    fn a_trio_has_three_parties_each_time() {
+        let refused = |parties: usize| {
+            let all = Barrier::new(parties);
+            local::run(parties, &PublicParameters::new("trio"), |session| {
+                let strands = [session.strand()?, session.strand()?, session];
+                all.wait(); // a refusal ends the session, which has to begin at each party
+                let refused = |trio| matches!(trio, Err(Abort::Misuse { what: Misuse::PartyCount, .. }));
+                Ok(strands.map(|strand| refused(Trio::new(strand))))
+            })
+            .unwrap()
+        };
+        for parties in [2, 3, 4] {
+            assert_eq!(refused(parties), vec![[parties != 3; 3]; parties]);
+        }
+    }
+}

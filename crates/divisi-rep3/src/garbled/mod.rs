@@ -69,3 +69,63 @@ pub enum Rounds {
     /// Two rounds for a program of any depth, by garbling: for parties with long round trips.
     Constant,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::garbler::{Garbler, ResultDigest};
+    use super::pieces::Pieces;
+    use super::plan::{CallPlan, Handles, Role, When};
+    use super::{RESULT, secrets};
+    use crate::Trio;
+    use divisi_circuit::Build;
+    use divisi_core::{Abort, PublicParameters, Session};
+    use divisi_net::{Fault, Mesh, memory};
+    use std::sync::Arc;
+
+    /// A z with a padding bit is refused each time, also if P3 hashed the right labels and the padding.
+    #[test]
+    fn a_result_with_padding_that_is_not_zero_is_refused_each_time() {
+        let mut g = Build::new();
+        let wires = g.input(3);
+        g.output(&wires);
+        let (program, labels) = (g.finish(), [1, 2, 3]);
+        let call = |mesh: &Arc<Mesh>, z: u8| {
+            let mut trio = Trio::new(Session::start(mesh, 1, &PublicParameters::new("padding"))?)?;
+            let mut handles = Handles::default();
+            let plan = CallPlan::next(&mut trio.session, &mut handles, When::Now, &[(&program, 1)])?;
+            match plan.roles.role(trio.me()) {
+                Role::First => {
+                    let hash = secrets::hash(&trio.session, &plan, &[0; 16]);
+                    let mut garbler = Garbler::resume(&mut trio, Role::First, 9, &hash, &plan, 0);
+                    garbler.receive_result(&labels, &[0; 3]).map(|z| Some(z.to_vec()))
+                }
+                Role::Second => Ok(None),
+                Role::Evaluator => {
+                    let mut digest = ResultDigest::new(&Pieces::new(plan.name));
+                    labels.iter().for_each(|label| digest.add(*label));
+                    let body = [&[z][..], &digest.finish(&[z])].concat();
+                    trio.session.send(RESULT, plan.roles.first, &body, 3).map(|()| None)
+                }
+            }
+        };
+        // each party has all calls in one thread, over a mesh for each
+        let calls = [0, 1 << 3, 1 << 7];
+        let mut meshes: Vec<Vec<(Arc<Mesh>, u8)>> = (0..3).map(|_| Vec::new()).collect();
+        for z in calls {
+            meshes.iter_mut().zip(memory::mesh(3)).for_each(|(of, mesh)| of.push((Arc::new(mesh), z)));
+        }
+        let all = |meshes: &[(Arc<Mesh>, u8)]| {
+            meshes.iter().map(|(mesh, z)| call(mesh, *z)).collect::<Vec<Result<Option<Vec<u8>>, Abort>>>()
+        };
+        let all = &all;
+        let ends = std::thread::scope(|scope| {
+            let threads: Vec<_> = meshes.iter().map(|meshes| scope.spawn(move || all(meshes))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        // P1 of the first call of a session is the first party
+        let [right, padded @ ..] = &ends[0][..] else { unreachable!("three calls") };
+        assert_eq!(*right, Ok(Some(vec![0; 3])));
+        let refused = |end: &Result<_, Abort>| matches!(end, Err(Abort::Network(Fault::Malformed { .. })));
+        assert!(padded.iter().all(refused), "{padded:?}");
+    }
+}
