@@ -187,3 +187,28 @@ fn a_lie_about_a_comparison_is_an_abort() {
     });
     is_misuse("nothing to compare", &empty);
 }
+
+/// Groups of any number of lanes, in which any bit of the last block may be one.
+#[test]
+fn every_bit_of_every_lane_counts_in_a_comparison() {
+    for lanes in [1, 256, 512] {
+        let ends = TrioHarness::default().act(|trio| {
+            let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+            let group = e.random_blocks(lanes);
+            let mut equal = group.clone();
+            e.add_block(&mut equal, &group)?;
+            let mut groups = vec![equal.clone()];
+            for bit in [0, 63, 64, 127] {
+                let mut difference = vec![0; lanes];
+                difference[lanes - 1] = 1 << bit;
+                let mut other = equal.clone();
+                e.add_public_block(&mut other, &difference)?;
+                groups.push(other);
+            }
+            e.are_zero(&groups)
+        });
+        for end in ends {
+            assert_eq!(end, Ok(vec![true, false, false, false, false]), "{lanes} lanes");
+        }
+    }
+}

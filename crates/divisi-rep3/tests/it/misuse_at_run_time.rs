@@ -120,6 +120,10 @@ const NEVER_VALUES: &[Program] = &[
         let bytes: [Byte; 16] = std::array::from_fn(|_| x.clone());
         e.convert(bytes).map(drop)
     }),
+    ("converted to bits", |mut e, [x, _]| {
+        let bits: Result<[Bit; 8], Abort> = e.convert(x);
+        bits.map(drop)
+    }),
     ("mixed with finished ones in a layer", |mut e, [mut x, _]| {
         let mut y = e.public(&[0; LANES]);
         e.prepare(1, 2, LANES)?;

@@ -349,3 +349,14 @@ fn what_was_only_foreseen_is_no_value() {
         is_misuse(name, &ends);
     }
 }
+
+/// What is foreseen makes no products, as often as it is tried.
+#[test]
+fn products_are_not_foreseen() {
+    let results = TrioHarness::default().patient().act(|trio| {
+        let mut e = engine(trio);
+        e.foresee(|e| e.random_bytes(LANES).map(drop))?;
+        e.foresee(|e| right(e).map(drop))
+    });
+    is_misuse("foreseen", &results);
+}
