@@ -154,3 +154,35 @@ pub(crate) fn columns(messages: &[&[u8]], longest: usize) -> Zeroizing<Vec<u8>> 
     (0..longest).for_each(|j| columns.extend(byte(j)));
     columns
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A digest is of one step, one list of values and one order, and no hash of anything else.
+    #[test]
+    fn public_parameters_have_a_digest_of_their_own() {
+        let new = || Public::new(INPUT);
+        let other = step!("inputs");
+        let plain: Vec<u8> = [&(INPUT.name.len() as u64).to_le_bytes(), INPUT.name.as_bytes()].concat();
+        let all = [
+            new().digest(),
+            Public::new(other).digest(),
+            *blake3::hash(&plain).as_bytes(),
+            new().number(1).digest(),
+            new().number(257).digest(),
+            new().number(1).number(1).digest(),
+            new().bytes(b"").digest(),
+            new().bytes(b"12").digest(),
+            new().bytes(b"1").bytes(b"2").digest(),
+            new().bytes(b"2").bytes(b"1").digest(),
+            new().list(&[1, 2], |public, x| public.number(*x)).digest(),
+            new().list(&[2, 1], |public, x| public.number(*x)).digest(),
+            new().number(1).number(2).digest(),
+        ];
+        let mut different = all.to_vec();
+        different.sort_unstable();
+        different.dedup();
+        assert_eq!(different.len(), all.len());
+    }
+}

@@ -4,6 +4,7 @@
 mod circuits;
 mod common;
 mod comparisons;
+mod dealt;
 mod gcm;
 mod jobs;
 mod nets;
