@@ -21,8 +21,9 @@ const INPUTS: &str = "inputs";
 const BARE: &str = "inputs and no draw";
 const HEAD: &str =
     "# Which messages depend on which draw (docs/nets.md): a purpose, the file that draws, and the steps whose
-# messages are others if such a draw is, and nothing else. `low:N` says that N draws there are used, but not
-# the highest bit of their last part. Messages that depend on inputs and on no draw hide nothing. Written by
+# messages are others if such a draw is, and nothing else. `places:N` says that N lines there draw, `low:N`
+# that N draws are used, but not the highest bit of their last part. Messages that depend on inputs and on no
+# draw hide nothing. Written by
 # DIVISI_NETS=write cargo test --test it nets::draws
 ";
 
@@ -48,10 +49,15 @@ pub(super) fn changed(one: &Happened, other: &Happened) -> Vec<Message> {
 /// How a list begins to tell the number of draws of which the highest bit is not used.
 const LOW: &str = "low:";
 
+/// How it begins to tell the number of places that draw, if there are several.
+const PLACES: &str = "places:";
+
 /// The steps whose messages depend on something.
 #[derive(Default)]
 pub(super) struct Masks {
     steps: BTreeMap<String, BTreeSet<&'static str>>,
+    /// The places that draw.
+    places: BTreeMap<String, BTreeSet<String>>,
     /// The number of draws of which the highest bit is not used.
     low: BTreeMap<String, usize>,
 }
@@ -78,6 +84,11 @@ impl Masks {
         }
     }
 
+    /// Adds a place that draws.
+    pub fn add_place(&mut self, place: DrawPlace) {
+        self.places.entry(name(place)).or_default().insert(place.caller.to_string());
+    }
+
     /// Adds a draw of which the highest bit is not used, but others are.
     pub fn add_low(&mut self, place: DrawPlace) {
         *self.low.entry(name(place)).or_default() += 1;
@@ -87,9 +98,11 @@ impl Masks {
         let mut list = HEAD.to_owned();
         let places: BTreeSet<&String> = self.steps.keys().chain(self.low.keys()).collect();
         for what in places {
-            let low = self.low.get(what).map(|count| format!("{LOW}{count}"));
+            let several = self.places.get(what).map(BTreeSet::len).filter(|count| *count > 1);
+            let counts = [(PLACES, several), (LOW, self.low.get(what).copied())];
+            let counts = counts.iter().filter_map(|(of, count)| count.map(|count| format!("{of}{count}")));
             let steps = self.steps.get(what).into_iter().flatten().map(|step| (*step).to_owned());
-            lists::block(&mut list, what, &low.into_iter().chain(steps).collect::<Vec<_>>(), "");
+            lists::block(&mut list, what, &counts.chain(steps).collect::<Vec<_>>(), "");
         }
         list
     }
@@ -114,11 +127,13 @@ fn differences(written: &str, made: &str) -> Vec<String> {
     let (written, made) = (read(written), read(made));
     let told = |found: bool| {
         move |(what, step): &(&str, &str)| {
-            let says = match (step.strip_prefix(LOW), found) {
-                (None, true) => format!("{step} depends on: {what}"),
-                (None, false) => format!("{step} does not depend on: {what}"),
-                (Some(count), true) => format!("{count} draws do not use their highest bit: {what}"),
-                (Some(count), false) => format!("no {count} draws leave out their highest bit: {what}"),
+            let verb = |yes: &'static str, no: &'static str| if found { yes } else { no };
+            let says = if let Some(count) = step.strip_prefix(PLACES) {
+                format!("{} {count} places: {what}", verb("it is drawn at", "it is not drawn at"))
+            } else if let Some(count) = step.strip_prefix(LOW) {
+                format!("{count} draws {} their highest bit: {what}", verb("do not use", "do not leave out"))
+            } else {
+                format!("{step} {} on: {what}", verb("depends", "does not depend"))
             };
             format!("{says}; {LIST} says otherwise: if that is right, {VARIABLE}=write")
         }

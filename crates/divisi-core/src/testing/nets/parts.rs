@@ -114,9 +114,9 @@ impl PartNet<'_> {
         for (_, shape, happened, draws) in &honest {
             let mut parts = Vec::new();
             for place in self.parts(draws) {
-                let Some(DrawPlace { of, caller, .. }) = place.first().map(|part| part.place) else {
-                    continue;
-                };
+                let Some(at) = place.first().map(|part| part.place) else { continue };
+                masks.add_place(at);
+                let DrawPlace { of, caller, .. } = at;
                 let mut spared = self.idle.iter();
                 let spared = spared.position(|(name, end, ..)| *name == of && caller.file().ends_with(end));
                 met.extend(spared);
