@@ -102,3 +102,83 @@ pub(crate) fn deliver<F: Host>(
     }
     Ok(learned)
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::SpdzProtocol;
+    use crate::dealer::Dealer;
+    use divisi_core::testing::run;
+    use divisi_core::{PublicParameters, Session};
+    use divisi_field::Gf48;
+
+    fn engine(session: Session) -> Result<Spdz<Gf48>, Abort> {
+        let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+        Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)
+    }
+
+    fn party(number: usize) -> PartyId {
+        PartyId::all(3).nth(number - 1).unwrap()
+    }
+
+    /// The bits of these wires, evaluation after evaluation.
+    fn rows(call: usize, wires: &[usize], count: usize) -> Vec<u8> {
+        let bit = |wire: usize, lane: usize| u8::from((wire * wire + 3 * lane + call) % 7 < 3);
+        (0..count).flat_map(|lane| wires.iter().map(move |wire| bit(*wire, lane))).collect()
+    }
+
+    /// What a party learns: the parties that learn it, the wires, and their bits.
+    type Learned = Vec<(Vec<PartyId>, Vec<usize>, Vec<u8>)>;
+
+    /// Each input comes to its wires, and each output goes to its receivers, in every evaluation; nobody
+    /// learns another one.
+    #[test]
+    fn inputs_and_outputs_have_their_places() {
+        let [p1, p2, p3] = [1, 2, 3].map(party);
+        let places = [(p1, vec![4, 0]), (p2, vec![]), (p3, vec![1, 3, 2])];
+        let groups = [
+            (vec![p1, p2, p3], vec![3, 0]),
+            (vec![p1, p3], vec![1, 4]),
+            (vec![p2], vec![2]),
+            (vec![p3], vec![0]),
+        ];
+        assert_eq!([p1, p2, p3].map(|to| told_to(&groups, 3, to)), [2, 1, 3]);
+        let counts = [9, 1, 300];
+        let ends = run(3, &PublicParameters::new("circuits"), |session| {
+            let mut e = engine(session)?;
+            let own = &places[e.session().me().index()].1;
+            let mut all = Vec::new();
+            for (call, count) in counts.into_iter().enumerate() {
+                let wires = enter(&mut e, &places, count, &rows(call, own, count))?;
+                let wires = e.settled(wires)?;
+                let learned = deliver(&mut e, groups.to_vec(), count, &wires)?;
+                all.push(learned.into_iter().map(|((to, wires), bits)| (to, wires, bits.to_vec())).collect());
+            }
+            Ok(all)
+        });
+        let own = [(p1, vec![1, 4]), (p2, vec![2]), (p3, vec![1, 4, 0])];
+        for (end, (me, wires)) in ends.into_iter().zip(own) {
+            let right = counts.into_iter().enumerate().map(|(call, count)| {
+                let bits = |wires: &[usize]| rows(call, wires, count);
+                let (all, to_all) = groups[0].clone();
+                vec![(all, to_all.clone(), bits(&to_all)), (vec![me], wires.clone(), bits(&wires))]
+            });
+            assert_eq!(end, Ok(right.collect::<Vec<Learned>>()), "{me}");
+        }
+    }
+
+    #[test]
+    fn a_wire_that_nobody_owns_is_refused() {
+        let ends = run(3, &PublicParameters::new("circuits"), |session| {
+            let mut e = engine(session)?;
+            let own = [0; 2];
+            let mine = &own[..if e.session().me() == party(1) { 2 } else { 0 }];
+            Ok(enter(&mut e, &[(party(1), vec![0, 0])], 1, mine).map(drop))
+        });
+        for end in ends {
+            let unknown = |end| matches!(end, Err(Abort::Misuse { what: Misuse::PartyUnknown, .. }));
+            assert!(unknown(end.unwrap()));
+        }
+    }
+}
