@@ -143,3 +143,74 @@ fn told<F: Host, C: OnSpdz<F>>(
     let verified = e.settled(all)?;
     e.output_to(to, verified)
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::{AuthBit, AuthByte};
+    use divisi_core::testing::run;
+    use divisi_core::{Plain, PlainByte, PublicParameters};
+    use divisi_field::Gf48;
+    use divisi_symmetric::aes::{self, RoundKeys};
+    use divisi_symmetric::des::TripleKey;
+
+    /// The ciphertext, the message and the key of two messages, which three parties encrypt and decrypt.
+    fn sealed<C: OnSpdz<Gf48>>(name: &str, lengths: Lengths, message: &[u8]) -> Vec<[Vec<u8>; 3]> {
+        let named = NamedProtocol::of(name).unwrap();
+        let ends = run(3, &PublicParameters::new("sealed messages"), |session| {
+            let mine = session.me() == PartyId::P1;
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut e = Spdz::new(party, Box::new(dealer), named.protocol)?;
+            let mut all = Vec::new();
+            for _ in 0..2 {
+                let start = Instant::now();
+                all.push(through::<Gf48, C>(&mut e, named, lengths, mine.then_some(message), start)?);
+            }
+            Ok(all)
+        });
+        let mut ends: Vec<Vec<SealedMessage>> = ends.into_iter().map(Result::unwrap).collect();
+        let first = ends.remove(0);
+        for (first, other) in ends.iter().flat_map(|other| first.iter().zip(other)) {
+            assert!(first.sealed == other.sealed && other.opened.is_none() && other.key.is_none());
+        }
+        let told = |of: SealedMessage| [of.sealed, of.opened.unwrap().to_vec(), of.key.unwrap().to_vec()];
+        first.into_iter().map(told).collect()
+    }
+
+    /// All parties have the IV and the ciphertext, and the first party alone has the message and the key.
+    /// Each message has a key and an IV of its own.
+    #[test]
+    fn a_message_is_sealed_for_the_first_party() {
+        let message: Vec<u8> = (0..48).map(|i| 5 * i + 1).collect();
+        for (name, key, block) in [("aes-lt", 32, 16), ("aes-bd", 16, 16), ("3des-lt", 24, 8)] {
+            let lengths = Lengths { message: message.len(), key, block };
+            let all = match name {
+                "3des-lt" => sealed::<TripleKey<AuthBit<Gf48>>>(name, lengths, &message),
+                _ => sealed::<RoundKeys<AuthByte<Gf48>>>(name, lengths, &message),
+            };
+            let mut drawn = Vec::new();
+            for [sealed, opened, key] in &all {
+                assert_eq!((opened, key.len()), (&message, lengths.key), "{name}");
+                let (iv, ciphertext) = sealed.split_at(block);
+                assert_eq!(ciphertext.len(), message.len(), "{name}");
+                drawn.extend([&key[..8], &iv[..8]]);
+                if block == 16 {
+                    assert_eq!(ciphertext, by_aes(key, iv, &message), "{name}");
+                }
+            }
+            drawn.sort_unstable();
+            drawn.dedup();
+            assert_eq!(drawn.len(), 4, "{name}");
+        }
+    }
+
+    fn by_aes(key: &[u8], iv: &[u8], message: &[u8]) -> Vec<u8> {
+        let bytes = |bytes: &[u8]| bytes.iter().map(|x| PlainByte::new(vec![*x])).collect::<Vec<_>>();
+        let key = aes::expand(&mut Plain, &bytes(key)).unwrap();
+        let iv: Vec<Vec<u8>> = iv.iter().map(|x| vec![*x]).collect();
+        let out = cbc::encrypt(&mut Plain, &key, &iv, &bytes(message)).unwrap();
+        out.iter().map(|x| x.values()[0]).collect()
+    }
+}
