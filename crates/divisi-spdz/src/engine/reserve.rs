@@ -269,3 +269,37 @@ pub(super) type Fresh<'a, F> = (&'a mut Party<F>, Tail<'a, Gf2, F>, LastTriples<
 fn few<F: Host>(party: &Party<F>) -> Abort {
     party.session.misuse(SHORT, Misuse::TooFewMade)
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+    use divisi_field::Gf48;
+
+    /// One request makes the bits of all parties that it names; a party that is named twice gets the sum, and
+    /// bits that are there are not made again.
+    #[test]
+    fn known_bits_of_all_parties_are_made_together() {
+        let ends = run(3, &PublicParameters::new("known bits"), |session| {
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut engine = Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?;
+            let [first, second, third] = [0, 1, 2].map(|i| PartyId::all(3).nth(i).unwrap());
+            let there = |engine: &Spdz<Gf48>| {
+                [first, second, third].map(|owner| {
+                    let of_owner = engine.reserve.known.iter().filter(|(of, _)| *of == owner);
+                    of_owner.map(|(_, known)| known.shares.len()).collect::<Vec<_>>()
+                })
+            };
+            engine.preprocess_known(&[(first, 3), (third, 300), (first, 4), (second, 5)])?;
+            assert_eq!(there(&engine), [[7], [5], [300]]);
+            engine.known(third, 299)?;
+            engine.preprocess_known(&[(first, 7), (third, 1), (second, 6)])?;
+            assert_eq!(there(&engine), [[7], [6], [1]]);
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    }
+}
