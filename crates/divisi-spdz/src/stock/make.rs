@@ -162,3 +162,57 @@ fn joined<V: Shareable, F: Mac>(triples: &Triples<V, F>) -> Auth<V, F> {
     [&triples.a, &triples.b, &triples.c].into_iter().for_each(|of| all.append(of));
     all
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::stock::pack::read;
+    use divisi_core::testing::run;
+    use divisi_core::{PartyId, PublicParameters};
+    use divisi_field::{Field, Gf2, Gf6, Gf8, Gf48};
+
+    const COUNT: usize = 100;
+
+    /// The shares of the MACs in a lot, in each of whose planes not all shares are equal.
+    fn macs<V: Shareable>(kind: Lots, lot: &[u8]) -> Vec<u128> {
+        let (count, all) = read::<V, Gf48>(kind.planes(), lot).unwrap();
+        assert_eq!((count, all.len()), (COUNT, COUNT * kind.planes()));
+        for plane in all.x.chunks(COUNT) {
+            assert!(plane.iter().any(|x| *x != plane[0]), "{kind:?}");
+        }
+        all.m.iter().map(|m| m.to_bits()).collect()
+    }
+
+    #[test]
+    fn no_two_values_of_a_lot_are_alike() {
+        let ends = run(2, &PublicParameters::new("lots"), |session| {
+            let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut all = Vec::new();
+            for kind in [
+                Lots::Units { log: 3 },
+                Lots::Bits,
+                Lots::Known { owner: PartyId::P2 },
+                Lots::ByteTriples,
+                Lots::SixTriples,
+                Lots::BitTriples,
+            ] {
+                let lot = lot(&mut party, &mut dealer, kind, COUNT)?;
+                all.extend(match kind {
+                    Lots::ByteTriples => macs::<Gf8>(kind, &lot),
+                    Lots::SixTriples => macs::<Gf6>(kind, &lot),
+                    _ => macs::<Gf2>(kind, &lot),
+                });
+            }
+            Ok(all)
+        });
+        for end in ends {
+            let mut macs = end.unwrap();
+            let count = macs.len();
+            macs.sort_unstable();
+            macs.dedup();
+            assert_eq!(macs.len(), count);
+        }
+    }
+}
