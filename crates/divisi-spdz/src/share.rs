@@ -231,4 +231,18 @@ mod tests {
         assert!(all.tail(61).is_none() && all.len() == 60);
         assert!(all.pop(60).is_some_and(|all| *all.m == *lanes(0..60).m) && all.is_empty());
     }
+
+    /// Lanes are replaced by as many others, and by no other number of them.
+    #[test]
+    fn lanes_are_replaced_by_as_many() {
+        let lanes = |x: u8, m: u128, count: usize| {
+            Auth::<Gf8, Gf48>::new(vec![Gf8(x); count].into(), vec![Gf48::from_low_bits(m); count].into())
+        };
+        for (count, replaced) in [(300, true), (299, false), (301, false), (44, false), (0, false)] {
+            let mut all = lanes(1, 2, 300);
+            all.set(lanes(3, 4, count).all());
+            let right = if replaced { lanes(3, 4, 300) } else { lanes(1, 2, 300) };
+            assert!(*all.x == *right.x && *all.m == *right.m, "{count}");
+        }
+    }
 }
