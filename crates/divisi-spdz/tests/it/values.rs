@@ -4,7 +4,7 @@ use crate::engines::dealt;
 use divisi_core::testing::{Harness, failed_check, party, run};
 use divisi_core::{Abort, PublicParameters, Session, Settles, local};
 use divisi_field::{Gf40, Gf48, Gf72};
-use divisi_spdz::{Host, PublicTable, SpdzProtocol, checks};
+use divisi_spdz::{Host, PREPROCESSING_PHASE, PublicTable, SpdzProtocol, checks};
 
 fn table(index: usize, width: usize) -> PublicTable {
     let entry = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> (32 - width)) as u16;
@@ -41,6 +41,38 @@ fn tables_of_many_sizes() {
         });
         let right: Vec<u16> = places.iter().map(|place| table.entry(usize::from(*place))).collect();
         assert_eq!(ends, Ok(vec![right; n]), "{n} {index} {width}");
+    }
+}
+
+/// Vectors that were made ahead serve one lookup after the other, in tables of each size; others are made
+/// only when they are used up.
+#[test]
+fn vectors_made_ahead_are_used_up_first() {
+    let tables = [table(3, 5), table(9, 16)];
+    let places = [[5, 0, 7], [500, 0, 257]];
+    let ends = local::run(2, &PublicParameters::new("values"), |session| {
+        let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
+        let mine = e.session().me() == party(1);
+        let mut x = Vec::new();
+        for (table, places) in tables.iter().zip(&places) {
+            x.push(e.input_values(party(1), mine.then_some(&places[..]), table.index(), 3)?);
+            e.preprocess_values(table.index(), 7)?;
+        }
+        e.session().meter().reset();
+        let mut made = Vec::new();
+        for _ in 0..3 {
+            for ((table, x), places) in tables.iter().zip(&x).zip(&places) {
+                let y = e.look_up_value(table, x)?;
+                let phases = e.session().meter().read().phases;
+                made.push(phases.get(PREPROCESSING_PHASE).map_or(0, |phase| phase.bits));
+                let y = e.settled(y)?;
+                assert_eq!(e.output_values(&y)?, places.map(|place| table.entry(usize::from(place))));
+            }
+        }
+        Ok(made)
+    });
+    for made in ends.unwrap() {
+        assert!(made[..4] == [0; 4] && 0 < made[4] && made[4] < made[5], "{made:?}");
     }
 }
 
