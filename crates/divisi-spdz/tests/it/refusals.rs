@@ -3,11 +3,11 @@
 use crate::engines::{dealt, given, given_bits};
 use divisi_core::testing::party;
 use divisi_core::{
-    Abort, Boolean, Bytes, Convert, Direction, Lookup, LookupOnto, Lookups, Matrix, ProgramRun,
-    PublicParameters, local,
+    Abort, Boolean, Bytes, Convert, Direction, Lanes, Lookup, LookupOnto, Lookups, Matrix, Misuse,
+    ProgramRun, PublicParameters, Table, local,
 };
 use divisi_field::Gf48;
-use divisi_spdz::{AuthBit, AuthByte, Spdz, SpdzProtocol, Tiny};
+use divisi_spdz::{AuthBit, AuthByte, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits};
 use divisi_symmetric::des::SBOXES;
 
 type Engine = Spdz<Gf48>;
@@ -123,4 +123,87 @@ fn values_that_no_mask_was_made_for() {
         let mut public = Tiny::masked(&tiny.engine().masked_input(other, mine.as_deref())?);
         tiny.sbox(Direction::Encrypt, &mut [&mut public])
     });
+}
+
+/// A table has as many values as its index has places, and indices and values of 1 to 6 bits.
+#[test]
+fn tables_of_other_sizes() {
+    let sizes = [(6, 4, 63), (6, 4, 65), (6, 4, 320), (7, 4, 128), (6, 7, 64), (6, 0, 64), (0, 4, 1)];
+    for (index, width, count) in sizes {
+        let table: &'static Table =
+            Box::leak(Box::new(Table { index, width, values: vec![0; count].leak() }));
+        let what = |act: &str| format!("{act} in a table of {index}, {width}, {count}");
+        refused(&what("prepare_lookups"), |mut e| e.prepare_lookups(&[(table, 3)]));
+        refused(&what("look_up"), |mut e| {
+            let wires = (0..index).map(|_| bit(&mut e, 3)).collect::<Result<_, _>>()?;
+            e.look_up(&mut [Lookup { table, wires }])
+        });
+        refused(&what("look_up_onto"), |mut e| {
+            let x = bit(&mut e, 3)?;
+            let mut state = vec![x.clone(); width];
+            let lookup = LookupOnto { table, index: vec![[&x, &x]; index], to: (0..width).collect() };
+            e.look_up_onto(&[lookup], &mut state)
+        });
+        refused(&what("TinyTable"), |e| {
+            let mut tiny = TinyBits::new(e);
+            let mask = tiny.engine().bit_mask(party(1), 3)?;
+            let wires = vec![TinyBits::mask(mask.shares().clone()); index];
+            tiny.look_up(&mut [Lookup { table, wires }])
+        });
+    }
+}
+
+/// `act` must be refused because something was not computed.
+fn not_computed(what: &str, act: impl Fn(Engine) -> Result<(), Abort> + Sync) {
+    let ends = ends(act);
+    let told = ends.iter().any(|end| matches!(end, Err(Abort::Misuse { what: Misuse::NotComputed, .. })));
+    assert!(told && ends.iter().all(Result::is_err), "{what}: {ends:?}");
+}
+
+/// The outputs of TinyTable are those of one wire, and are given when all lookups were evaluated.
+#[test]
+fn outputs_that_no_run_computed() {
+    let layers = |planned: usize, evaluated: usize, [m, n]: [usize; 2]| {
+        move |e: Engine| {
+            let mut tiny = Tiny::new(e);
+            let shared = bytes(tiny.engine(), 9)?;
+            let [mut mask, mut public] = tiny.enter(&[shared])?.remove(0);
+            (0..planned).try_for_each(|_| tiny.sbox(Direction::Encrypt, &mut [&mut mask]))?;
+            tiny.open_indices()?;
+            (0..evaluated).try_for_each(|_| tiny.sbox(Direction::Encrypt, &mut [&mut public]))?;
+            let [mask, public] = [(mask, m), (public, n)].map(|(x, lanes)| first_lanes(&x, lanes));
+            tiny.output(mask, public).map(drop)
+        }
+    };
+    let layers_of_bits = |planned: usize, evaluated: usize, [m, n]: [usize; 2]| {
+        move |e: Engine| {
+            let mut tiny = TinyBits::new(e);
+            let shared = vec![bit(tiny.engine(), 9)?; 6];
+            let entered = tiny.enter(&shared)?;
+            let [mut masks, mut publics] =
+                [0, 1].map(|run| entered.iter().map(|both| both[run].clone()).collect::<Vec<_>>());
+            let through = |tiny: &mut TinyBits<Gf48>, wires: &mut Vec<TinyBit<Gf48>>| -> Result<(), Abort> {
+                let mut layer = [Lookup { table: &SBOXES[0], wires: wires.clone() }];
+                tiny.look_up(&mut layer)?;
+                wires.splice(..4, layer[0].wires.clone());
+                Ok(())
+            };
+            (0..planned).try_for_each(|_| through(&mut tiny, &mut masks))?;
+            tiny.open_indices()?;
+            (0..evaluated).try_for_each(|_| through(&mut tiny, &mut publics))?;
+            let [mask, public] = [(&masks[0], m), (&publics[0], n)].map(|(x, lanes)| first_lanes(x, lanes));
+            tiny.output(mask, public).map(drop)
+        }
+    };
+    let right = [ends(layers(2, 2, [9, 9])), ends(layers_of_bits(2, 2, [9, 9]))].concat();
+    assert!(right.iter().all(Result::is_ok), "{right:?}");
+    for (evaluated, lanes) in [(0, [9, 9]), (1, [9, 9]), (2, [9, 8]), (2, [8, 9]), (2, [9, 1]), (2, [1, 9])] {
+        let what = format!("{evaluated} of 2, {lanes:?}");
+        not_computed(&format!("bytes, {what}"), layers(2, evaluated, lanes));
+        not_computed(&format!("bits, {what}"), layers_of_bits(2, evaluated, lanes));
+    }
+}
+
+fn first_lanes<B: Lanes>(x: &B, lanes: usize) -> B {
+    x.gather(&(0..lanes).collect::<Vec<_>>()).unwrap()
 }
