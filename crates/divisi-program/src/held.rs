@@ -339,7 +339,7 @@ mod tests {
         refused(&held, &["none=1"], None, "there is no input none");
         refused(&held, &["none"], None, "--input NAME=V,V,...");
         refused(&held, &[], Some(*owner), &format!("the input {name} is missing"));
-        // the last layer of a network decides, too
+        // what an application demands of its inputs together
         let held = HeldProgram::load("mnist").unwrap();
         let mut next = 1_u64;
         let mut draw = |below: u64| {
@@ -348,16 +348,16 @@ mod tests {
         };
         let all = held.samples(&mut draw).unwrap();
         let inputs = held.program().inputs();
-        let text = |at: usize, scale: i64| {
-            let numbers: Vec<String> = all[at].num().iter().map(|x| (x * scale).to_string()).collect();
-            format!("{}={}", inputs[at].name, numbers.join(","))
+        let text = |at: usize, largest: bool| {
+            let numbers = all[at].num().iter().map(|x| if largest { 127 } else { *x }.to_string());
+            format!("{}={}", inputs[at].name, numbers.collect::<Vec<_>>().join(","))
         };
-        let given = |scaled: usize| -> Vec<String> {
-            (0..all.len()).map(|at| text(at, if at == scaled { 1 << 12 } else { 1 })).collect()
-        };
+        let given = |large: usize| (0..all.len()).map(|at| text(at, at == large)).collect::<Vec<String>>();
         assert!(held.inputs(&given(all.len()), None).is_ok());
-        for weights in (1..all.len()).step_by(2) {
-            assert!(held.inputs(&given(weights), None).is_err(), "{weights}");
+        // sums of the last layer always fit
+        for (weights, layer) in [(1, 1), (3, 2), (5, 3)] {
+            let error = held.inputs(&given(weights), None).unwrap_err().to_string();
+            assert!(error.contains(&format!("sums of layer {layer} ")), "{error}");
         }
     }
 

@@ -218,6 +218,7 @@ mod tests {
             let body = format!("input x 1 num 65536\nassume x in {low}..8192\noutput x 1\n");
             let inputs = random(&read(&body), &mut draw).unwrap();
             assert_eq!(inputs[0].num().iter().min(), Some(&low));
+            assert!(inputs[0].num().iter().any(|x| *x > 8000));
         }
         let never =
             "input x 1 num in 0..9\ny = gather x 0\nz = sub x y\nassume z in 1..5\nq = div 1 z\noutput q 1\n";

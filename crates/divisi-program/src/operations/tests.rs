@@ -133,8 +133,24 @@ fn inputs_are_shared_afresh() {
                 assert_eq!(all.len(), of.job.count);
             }
         }
+        // a key of few bits would come again
+        let many = (0..300).map(|_| words(&of.shares(given.iter().copied())[1])[..3].to_vec());
+        let firsts: std::collections::HashSet<Vec<u64>> = many.collect();
+        assert_eq!(firsts.len(), 300);
         let twice = lists[0].iter().zip(&lists[1]);
         assert!(twice.flat_map(|(one, other)| one.iter().zip(other)).all(|(one, other)| one != other));
+    }
+}
+
+#[test]
+fn rows_of_another_length_are_no_inputs() {
+    for (numbers, length) in [(NumberSize::Bits31, 4), (NumberSize::Bits61, 8)] {
+        let job = operations(Op::A2b, numbers, BitForm::Cot, false).job;
+        for other in [0, 1, 4, 8, 4 + 256, 8 + 256] {
+            assert_eq!(job.input(&vec![1; other]).is_some(), other == length, "{other}");
+        }
+        let random = OperationJob { op: Op::Dabit, ..job };
+        assert!(random.input(&[]).is_none() && random.input(&[1; 4]).is_none());
     }
 }
 

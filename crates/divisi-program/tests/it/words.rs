@@ -140,6 +140,14 @@ fn constants_have_any_width_and_notation() {
     let body =
         format!("input x 1 bits 70 3\nk = const bits 70 3 {}\ny = xor x k\noutput y 1\n", text.join(" "));
     assert!(outputs(&body, &[words(70, &[0; 3])]) == [words(70, &all)]);
+    // one after the other, in more nodes than a byte can count
+    let mut body = "input x 1 bits 9 2\ny0 = xor x 0\n".to_owned();
+    for i in 1..=300 {
+        body += &format!("k{i} = const bits 9 2 {i} {}\ny{i} = xor y{} k{i}\n", 511 - i, i - 1);
+    }
+    let sum = |word: fn(u128) -> u128| (1..=300).map(word).fold(0, |sum, word| sum ^ word);
+    let all = [sum(|i| i), sum(|i| 511 - i)];
+    assert!(outputs(&(body + "output y300 1\n"), &[words(9, &[0; 2])]) == [words(9, &all)]);
 }
 
 /// The first byte of a text or key of AES is the highest of its word, as the standard writes them in digits.
