@@ -431,7 +431,9 @@ mod tests {
         let ends = local::run(2, &agreed, |session| {
             let wide = GmwBit::new(70, &[u64::MAX; 2]);
             let other = GmwBit::new(3, &[0b111]).made(&session);
-            for unfit in [&wide, &wide.clone().made(&session), &other, &GmwBit::new(2, &[0b11])] {
+            // 3 and 259 lanes are as many in eight bits
+            let narrow = [2, 259].map(|lanes| GmwBit::new(lanes, &[0b11]));
+            for unfit in [&wide, &wide.clone().made(&session), &other, &narrow[0], &narrow[1]] {
                 let mut bit = ours.clone();
                 assert!(!bit.add(unfit));
                 assert_eq!((bit.words(), bit.lanes(), bit.origin), (ours.words(), 3, ours.origin));

@@ -68,3 +68,42 @@ pub(crate) fn prep_lut_size2(
     }
     Ok(RandomBits::of(session, plain, GmwBit::of(r.iter().copied()), &masked))
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use divisi_bgv::Ring;
+    use divisi_bgv::parameters::Parameters;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::{refused_for, run};
+    use divisi_field::zp::P32;
+    use std::sync::{Arc, Barrier};
+
+    /// Every party refuses by itself chosen bits that are not as many as there are slots. (256 more are as
+    /// many in eight bits.)
+    #[test]
+    fn chosen_bits_are_as_many_as_slots() {
+        let parameters = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 2, P32).unwrap();
+        let ring = Arc::new(Ring::new(parameters).unwrap());
+        let agreed = ring.parameters().describe(PublicParameters::new("chosen bits"));
+        let (all, slots) = (Barrier::new(2), ring.dimension());
+        let ends = run(2, &agreed, |mut session| {
+            let keys = Keys::generate(&mut session, &ring);
+            let mut sampler = Sampler::new(&session);
+            let mut make = |keys: &Keys, count| {
+                let bits = Some(WipedVec::zeros(count));
+                prep_lut_size2(&mut session, keys, &mut sampler, 0, bits).map(drop)
+            };
+            let made = keys.and_then(|keys| make(&keys, slots).map(|()| keys));
+            all.wait();
+            let keys = made?;
+            for count in [slots + 256, slots - 256, 0, slots - 1, slots + 1] {
+                refused_for([(Misuse::CountsDiffer, make(&keys, count))]);
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+}
