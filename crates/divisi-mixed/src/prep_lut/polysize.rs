@@ -132,11 +132,7 @@ pub fn prep_lut_polysize(
     let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, (part, batch): (usize, u64)| {
         let first = part * slots;
         let mut share = WipedVec::zeros(slots);
-        let mut signs = WipedVec::zeros(slots);
-        // unused slots get random signs, because the bounds on noise assume random signs
-        if let Some(unused) = signs.get_mut(total.saturating_sub(first)..) {
-            sampler.bits(unused);
-        }
+        let mut signs = signs_of_slots(sampler, slots, total.saturating_sub(first));
         let here = share.iter_mut().zip(signs.iter_mut()).zip(first..total);
         for ((share, sign), i) in here {
             let (number, table, k) = place(i);
@@ -162,4 +158,40 @@ pub fn prep_lut_polysize(
     }
     let hat = hat.into_iter().map(|hat| Num::new(hat).made(session)).collect();
     Ok(Masked { width, plain, r, hat })
+}
+
+/// Signs, as bits, of this many slots. Those behind the used ones are random, because the bounds on noise
+/// assume random signs.
+fn signs_of_slots(sampler: &mut Sampler, slots: usize, used: usize) -> WipedVec<u64> {
+    let mut signs = WipedVec::zeros(slots);
+    if let Some(unused) = signs.get_mut(used..) {
+        sampler.bits(unused);
+    }
+    signs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::{PublicParameters, local};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn signs_of_unused_slots_are_random() {
+        let ends = local::run(2, &PublicParameters::new("signs"), |session| {
+            let (mut sampler, mut seen) = (Sampler::new(&session), BTreeSet::new());
+            for used in [0, 1000, 0, 4096, 5000] {
+                let signs = signs_of_slots(&mut sampler, 4096, used);
+                assert!(signs.iter().take(used).all(|sign| *sign == 0) && signs.len() == 4096);
+                for part in signs.get(used..).unwrap_or_default().chunks_exact(256) {
+                    let ones = part.iter().sum::<u64>();
+                    // within seven standard deviations of 128
+                    assert!((72..184).contains(&ones), "{ones} of 256");
+                    assert!(seen.insert(part.to_vec()), "256 signs twice");
+                }
+            }
+            Ok(())
+        });
+        assert!(ends.is_ok());
+    }
 }
