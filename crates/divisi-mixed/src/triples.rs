@@ -140,3 +140,33 @@ impl TripleStock {
         Ok(BitTriples { len: 64 * words, words: out })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::{PublicParameters, local};
+
+    /// Whatever is taken is wiped in the stock at once, in each call, and what is left stays.
+    #[test]
+    fn triples_are_wiped_when_they_are_taken() {
+        let word = |part: u64, at: usize| 100 * part + at as u64;
+        let ends = local::run(2, &PublicParameters::new("triples"), |session| {
+            let of = |part| WipedVec::from(&*(0..10).map(|at| word(part, at)).collect::<Vec<u64>>());
+            let mut stock = TripleStock::default();
+            stock.put(BitTriples { len: 640, words: [1, 2, 3].map(of) });
+            let mut gone = 0;
+            for count in [3, 1, 4] {
+                let taken = stock.take(&session, count)?.open();
+                let (_, left) = &stock.batches[0];
+                for (part, (taken, left)) in (1..).zip(taken.iter().zip(left)) {
+                    assert!(taken.iter().copied().eq((gone..gone + count).map(|at| word(part, at))));
+                    let now = (0..10).map(|at| if at < gone + count { 0 } else { word(part, at) });
+                    assert!(left.iter().copied().eq(now), "part {part}, {count} behind {gone}: {left:?}");
+                }
+                gone += count;
+            }
+            Ok(())
+        });
+        assert!(ends.is_ok());
+    }
+}
