@@ -171,3 +171,49 @@ fn add_from(
     let right = sum.add_bytes(body);
     session.well_formed(step, from, body.len(), right)
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+
+    /// Parts without words are neither sent nor told, and the sum is that of all shares, in every call.
+    #[test]
+    fn parts_without_words_take_no_messages() {
+        for n in [2_usize, 3, 5] {
+            let share = |party: usize, bits: usize| {
+                let word = |at: usize| ((party + 9 * at + bits) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let mut dense = Dense::zeros(0);
+                let words: Vec<u64> = (0..bits.div_ceil(64)).map(word).collect();
+                dense.push(crate::GmwBit::new(bits, &words).words(), bits);
+                dense
+            };
+            let ends = run(n, &PublicParameters::new("parts"), |mut session| {
+                let (me, mut sent) = (session.me().index(), [0, 0]);
+                for bits in [1, 70, 64 * n, 64 * n + 1, 3] {
+                    let sum = open_in_parts(&mut session, share(me, bits))?;
+                    let mut expected = Dense::zeros(bits);
+                    (0..n).for_each(|party| expected.add(share(party, bits).words()));
+                    assert_eq!(
+                        (sum.len(), sum.words()),
+                        (bits, expected.words()),
+                        "{n} parties, {bits} bits"
+                    );
+                    let has = |party: &usize| !part(bits, n, *party).is_empty();
+                    sent[0] += (0..n).filter(|party| *party != me && has(party)).count();
+                    sent[1] += if has(&me) { n - 1 } else { 0 };
+                }
+                let steps = session.meter().read().steps;
+                let count = |end: &str| {
+                    steps.iter().filter(|(name, _)| name.ends_with(end)).map(|(_, count)| count).sum::<u64>()
+                };
+                assert_eq!(["gather", "tell"].map(count), sent.map(|sent| sent as u64), "{n} parties, {me}");
+                Ok(())
+            });
+            ends.into_iter().for_each(Result::unwrap);
+        }
+    }
+}
