@@ -335,16 +335,23 @@ mod tests {
     use divisi_field::zp::{P32, P62};
     use divisi_ot::SetupConfig;
 
-    /// Batches make as many bits as are missing within the memory, several of them at once, in circles of
-    /// whole turns where there are enough bits.
+    /// Batches make as many bits as are missing within the memory, in circles of whole turns where there are
+    /// enough bits, and as many of them at once as leave little of the memory unused.
     #[test]
     fn batches_have_whole_turns() {
-        for parties in (2..=20).chain([32, 64, 255]) {
+        for parties in (2..=30).chain([32, 64, 255]) {
             let batches = Batches::among(parties);
             let Batches { at_once, most: batch, most_of_last, .. } = batches;
             assert!(((at_once - 1) * batch + most_of_last) * TILE <= most(parties) && batch > 0);
+            let (all, turn) = (most(parties) / TILE, parties * TURN);
+            let whole = batch.is_multiple_of(turn);
             if parties <= 20 {
-                assert!(at_once > 1 && batch.is_multiple_of(parties * TURN), "{parties}: {at_once} {batch}");
+                assert!(at_once > 1 && whole, "{parties}: {at_once} {batch}");
+            }
+            // more at once would have shorter circles, or leave more of the memory unused
+            for more in if whole { at_once + 1 } else { 1 }..=AT_ONCE {
+                let batch = all / more / turn * turn;
+                assert!(batch < 2 * turn || 10 * more * batch < 7 * all, "{parties}: {more}, not {at_once}");
             }
             for missing in [1, batch - 1, batch, batch + 1, 3 * batch + 1, 3 * batch + parties * LEAST] {
                 let mut left = missing;

@@ -64,3 +64,29 @@ pub(crate) fn batches<R: Send>(
     })?;
     Ok(made)
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use divisi_bgv::parameters::{Form, Operation};
+    use divisi_field::zp::P32;
+
+    /// As many batches run at one time as the memory holds: one at least, and no more than are allowed.
+    #[test]
+    fn batches_fill_the_memory_and_no_more() {
+        for form in [Form::LeanTree, Form::LeanRing, Form::Paper] {
+            let p = Parameters::danger_insecure(Operation::Bits, form, 3, P32).unwrap();
+            // eight polynomials of words of eight bytes
+            let batch = 8 * 8 * p.limbs(p.top()) * p.dimension();
+            let of = |most, capacity| Strands { most, capacity }.at_once(&p);
+            for count in [2, 100, 1000] {
+                assert_eq!(of(2000, count * batch), count);
+                assert_eq!(of(2000, count * batch - 1), count - 1);
+                assert_eq!(of(count - 1, count * batch), count - 1);
+            }
+            assert_eq!(of(4, 0), 1);
+        }
+    }
+}
