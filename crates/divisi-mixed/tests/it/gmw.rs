@@ -142,6 +142,7 @@ fn circuits_that_run_together_share_words() {
         let lanes = [70, 3];
         let both = triples_for_all(&[(&first, lanes[0]), (&second, lanes[1])]);
         assert!(both <= triples_for(&first, lanes[0]) + triples_for(&second, lanes[1]));
+        assert_eq!(both, triples_for_all(&[(&second, lanes[1]), (&first, lanes[0])]));
         gmw.prepare(both)?;
         let inputs = |program: &Program, lanes| vec![GmwBit::zero(lanes); program.input_bits()];
         let mut jobs = [
@@ -152,6 +153,21 @@ fn circuits_that_run_together_share_words() {
         assert_eq!(gmw.triples(), 0, "as many triples as were foreseen");
         Ok(())
     });
+}
+
+/// The order of programs that run together makes no difference to what they take, also if one has more lanes
+/// than run at once.
+#[test]
+fn programs_in_any_order_take_the_same_triples() {
+    let recipe: Vec<_> = (0..40).map(|i| (i as u8, 3 * i, 7 * i + 1)).collect();
+    let (first, second) = (circuit(5, &recipe), product());
+    for lanes in [[0, 5], [1, 300], [3, 1 << 24], [1 << 24, 3]] {
+        let [one, other] = [(&first, lanes[0]), (&second, lanes[1])];
+        let both = triples_for_all(&[one, other]);
+        assert_eq!(both, triples_for_all(&[other, one]), "{lanes:?}");
+        let least = first.and_count() * lanes[0] + second.and_count() * lanes[1];
+        assert!(both >= least, "{lanes:?}: {both} for {least} products");
+    }
 }
 
 #[test]
