@@ -11,6 +11,7 @@ use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::together::Asked;
 use divisi_mixed::{GmwBit, Mixed, Num, arithmetic, num};
+use std::slice::from_ref;
 use std::sync::Barrier;
 
 /// How random bits are made: by transfers, or in one of these forms.
@@ -374,26 +375,39 @@ fn indices_that_do_not_fit_are_refused() {
         }
         let mut take = || signs.take(4).unwrap();
         let bits = |lanes: &[usize]| lanes.iter().copied().map(GmwBit::zero).collect::<Vec<_>>();
+        let public = |tables: &[&'static [u64]], index: &[GmwBit], signs| {
+            vec![Asked::PubTabLookup { tables: tables.to_vec(), index: index.to_vec(), signs }]
+        };
+        let private = |tables: &[Num], index: &[GmwBit], signs| {
+            vec![Asked::PriTabLookup { tables: tables.to_vec(), index: index.to_vec(), signs }]
+        };
         // an index wider than its table, none, and others than there are masks
         for lanes in [&[4, 4][..], &[], &[3], &[260]] {
             let x = bits(lanes);
             refused_for([
                 (Misuse::CountsDiffer, mixed.lookup(&[&[1, 2]], &x, take()).map(drop)),
                 (Misuse::CountsDiffer, mixed.lookup_private(&tables, &x, take()).map(drop)),
+                (Misuse::CountsDiffer, mixed.ask(public(&[&[1, 2]], &x, take())).map(drop)),
+                (Misuse::CountsDiffer, mixed.ask(private(from_ref(&tables), &x, take())).map(drop)),
             ]);
         }
         let x = bits(&[4]);
-        let long = vec![0; 258];
-        for table in [&[1][..], &[1, 2, 3], &long, &[P32, 0], &[0, P32]] {
+        for table in [&[1][..], &[1, 2, 3], &[0; 258], &[P32, 0], &[0, P32]] {
             for tables in [[&[1, 2], table], [table, &[1, 2]]] {
-                refused_for([(Misuse::CircuitUnfit, mixed.lookup(&tables, &x, take()).map(drop))]);
+                refused_for([
+                    (Misuse::CircuitUnfit, mixed.lookup(&tables, &x, take()).map(drop)),
+                    (Misuse::CircuitUnfit, mixed.ask(public(&tables, &x, take())).map(drop)),
+                ]);
             }
         }
         refused_for([(Misuse::CountsDiffer, mixed.lookup_vectors(&[], &x, take()).map(drop))]);
         for other in [Num::zero(7), Num::zero(264)] {
             for tables in [[&tables, &other], [&other, &tables]] {
                 let tables = tables.map(Num::clone);
-                refused_for([(Misuse::CountsDiffer, mixed.lookup_vectors(&tables, &x, take()).map(drop))]);
+                refused_for([
+                    (Misuse::CountsDiffer, mixed.lookup_vectors(&tables, &x, take()).map(drop)),
+                    (Misuse::CountsDiffer, mixed.ask(private(&tables, &x, take())).map(drop)),
+                ]);
             }
         }
     });
