@@ -138,3 +138,19 @@ macro_rules! by_field {
     };
 }
 pub(crate) use by_field;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_protocol_is_found_by_its_whole_name() {
+        for named in NAMED {
+            assert_eq!(NamedProtocol::of(named.name), Some(named));
+            assert_eq!(NamedProtocol::of(named.shown()).map(NamedProtocol::shown), Some(named.shown()));
+            for other in [format!("{}x", named.name), named.name[..1].to_owned()] {
+                assert_eq!(NamedProtocol::of(&other), None, "{other}");
+            }
+        }
+    }
+}
