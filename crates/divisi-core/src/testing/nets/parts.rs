@@ -13,7 +13,7 @@
 //! each of their lines is a place.
 
 use super::NetShape;
-use super::masks::{Masks, Sent, changed};
+use super::masks::{Masks, Message, Sent, changed};
 use crate::draws::{ChangedPart, DrawPart, DrawPlace, KnownDraws, PartyDraws};
 use crate::testing::many;
 use crate::{Abort, PartyId};
@@ -91,6 +91,20 @@ fn unused(
     same.into_iter().zip(unused).filter(|(_, unused)| *unused).map(|(part, _)| part).collect()
 }
 
+/// What is sent that depends on inputs and on no draw.
+fn bare(shape: &NetShape, seed: u64, happened: &Happened, inputs: &Happened) -> Vec<Message> {
+    let mut bare = changed(happened, inputs);
+    // every other run has the same single bit
+    for more in (1..BARE_RUNS).map(|more| seed + more) {
+        if bare.is_empty() {
+            break;
+        }
+        let drawn = changed(happened, &run(shape, [seed, more, more], None, true).0);
+        bare.retain(|message| !drawn.contains(message));
+    }
+    bare
+}
+
 /// How many single draws all parties made.
 fn count(draws: &[PartyDraws]) -> u64 {
     draws.iter().flat_map(|draws| draws.places.values()).sum()
@@ -139,15 +153,7 @@ impl PartNet<'_> {
             }
             let inputs = run(shape, [seed + 1, seed, seed], None, true).0;
             masks.add(None, happened, &inputs);
-            let mut bare = changed(happened, &inputs);
-            // every other run has the same single bit
-            for more in (1..BARE_RUNS).map(|more| seed + more) {
-                if !bare.is_empty() {
-                    let drawn = changed(happened, &run(shape, [seed, more, more], None, true).0);
-                    bare.retain(|message| !drawn.contains(message));
-                }
-            }
-            masks.add_bare(bare);
+            masks.add_bare(bare(shape, seed, happened, &inputs));
             let mut unused = unused(shape, seed, happened, &parts, &mut masks);
             // where the highest bit is not used, others have to be
             let high = unused.extract_if(.., |changed| changed.part == DrawPart::HighestBit);
