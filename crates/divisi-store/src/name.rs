@@ -31,9 +31,9 @@ impl KeyName {
     pub fn before(&self) -> Option<KeyName> {
         let (start, last) = self.0.split_at_checked(self.0.len().checked_sub(1)?)?;
         let last = last.bytes().next()?;
-        let is_good = |byte: &u8| CHARACTERS.contains(byte) && !(start.is_empty() && *byte == b'.');
+        let begins_badly = |byte: &u8| start.is_empty() && *byte == b'.';
         // the longest name that has the next smaller character here, or else the name without this character
-        match CHARACTERS.iter().filter(|byte| **byte < last && is_good(byte)).max() {
+        match CHARACTERS.iter().filter(|byte| **byte < last && !begins_badly(byte)).max() {
             Some(smaller) => {
                 let mut name = format!("{start}{}", char::from(*smaller));
                 name.extend(std::iter::repeat_n('z', Self::LONGEST - name.len()));

@@ -50,6 +50,33 @@ fn flip(meshes: &[Mesh], from: usize, to: &[usize], name: &'static str, byte: us
     }
 }
 
+/// All bits of a digest of parameters are sent: of 16 parameters each bit is one for some, and zero for others.
+#[test]
+fn parameters_are_told_by_all_bits_of_their_digest() {
+    let mut digests = Vec::new();
+    for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"] {
+        let parameters = PublicParameters::new(name);
+        let meshes = meshes(2);
+        let (give, take) = std::sync::mpsc::channel();
+        let hand = move |frame: Frame| {
+            give.send(frame.body.clone()).unwrap();
+            vec![frame]
+        };
+        Tap::new(&meshes[0]).intercept(party(1), Box::new(hand)).unwrap();
+        std::thread::scope(|scope| {
+            for mesh in meshes {
+                scope.spawn(|| Session::start(&Arc::new(mesh), 1, &parameters).map(drop).unwrap());
+            }
+        });
+        assert_eq!(take.recv().unwrap()[..32], parameters.digest(), "{name}");
+        digests.push(parameters.digest());
+    }
+    for byte in 0..32 {
+        let bytes = || digests.iter().map(|digest| digest[byte]);
+        assert_eq!((bytes().fold(0, |x, y| x | y), bytes().fold(0xff, |x, y| x & y)), (0xff, 0), "byte {byte}");
+    }
+}
+
 #[test]
 fn all_have_one_id_and_each_pair_its_key() {
     for n in [2, 3, 5] {
@@ -217,12 +244,13 @@ fn detours_in_a_row_are_added_up() {
         let place = session.aside();
         pass(&mut session)?;
         session.back(place);
+        pass(&mut session)?;
         session.phase("online");
         through(&mut session, "ahead", 2)?;
         assert!(!session.detoured("ahead").is_zero() && session.detoured("online").is_zero());
         Ok(rounds(&session, ["online", "ahead"]))
     });
-    assert!(ends.iter().all(|end| *end == Ok([5, 9])), "{ends:?}");
+    assert!(ends.iter().all(|end| *end == Ok([6, 9])), "{ends:?}");
 }
 
 /// The two rounds of the start are part of *setup*, and a phase that begins again goes on where it was.
@@ -293,7 +321,12 @@ fn rounds_begin_again_after_a_reset() {
         (0..2).try_for_each(|_| pass(&mut session))?;
         strand.phase("beside");
         pass(&mut strand)?;
-        Ok(rounds(&session, ["setup", "work", "other", "beside"]))
+        let mut all = rounds(&session, ["setup", "work", "other", "beside"]).to_vec();
+        // strands of a stream follow what came after the reset, too
+        session.meter().reset();
+        session.stream(2, 0..2, |strand, _| pass(strand), |_, ()| Ok::<_, Abort>(()))?;
+        all.extend(rounds(&session, ["other"]));
+        Ok(all)
     });
-    assert!(ends.iter().all(|end| *end == Ok([0, 1, 2, 1])), "{ends:?}");
+    assert!(ends.iter().all(|end| *end == Ok(vec![0, 1, 2, 1, 1])), "{ends:?}");
 }

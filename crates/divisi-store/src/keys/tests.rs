@@ -4,6 +4,7 @@ mod names;
 
 use super::*;
 use crate::file::LONGEST;
+use crate::Purpose;
 use crate::file::tests::sample;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -75,6 +76,8 @@ fn a_summary_is_of_the_active_keys_of_one_party() {
     put(&keys, "b", &|_| {});
     put(&keys, "a", &|_| {});
     let both = keys.summary(2);
+    // servers of other builds compute the same
+    assert_eq!(hex::encode(both.digest), "e17cd5206334b5c20e45bcb9cecd796949cc267c833758acd1f494b5bfea5aa1");
     assert_eq!((both.known, both.active), (2, 2));
     assert_eq!(keys.summary(1).known, 0, "the keys of another party are not counted");
     let (_other, same) = store();
@@ -194,6 +197,10 @@ fn a_file_that_others_may_read_or_that_is_damaged_is_refused_and_named() {
     assert!(matches!(keys.load(&name), Err(StoreError::Damaged(..))));
     keys.destroy(&name).unwrap();
     assert!(!path.exists());
+    // what cannot be read may be a key: it is neither missing nor damaged
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    assert!(matches!(keys.load(&name), Err(StoreError::Io(at, _)) if at == path));
+    assert!(matches!(keys.destroy(&name), Err(StoreError::Io(at, _)) if at == path));
 }
 
 #[test]
@@ -216,7 +223,33 @@ fn a_directory_that_others_may_use_is_refused() {
         assert!(error.contains(&format!("chmod 700 {}`", data.display())), "{error}");
     }
     fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
-    StoredKeys::open_in(&data).unwrap();
+    drop(StoredKeys::open_in(&data).unwrap());
+    let file = data.join("file");
+    fs::write(&file, "").unwrap();
+    let error = StoredKeys::open_in(&file).err().unwrap();
+    assert!(matches!(&error, StoreError::Io(path, _) if *path == file), "{error}");
+}
+
+/// What is known of a destroyed key without reading its file is what its file says.
+#[test]
+fn a_destroyed_key_is_known_as_it_is_read() {
+    let (dir, keys) = store();
+    let mut key = sample("k");
+    (key.info.kind, key.info.purpose, key.info.bytes) = (KeyType::HmacSha256, Purpose::Mac, 100);
+    keys.prepare(&mut key).unwrap();
+    let known = |keys: &StoredKeys| {
+        let all = std::cell::RefCell::new(Vec::new());
+        keys.count(|info| {
+            all.borrow_mut().push(info.clone());
+            true
+        });
+        all.into_inner()
+    };
+    keys.destroy(&key.info.name).unwrap();
+    let before = known(&keys);
+    drop(keys);
+    assert_eq!(before, known(&StoredKeys::open(&dir.path().join("keys")).unwrap()));
+    assert_eq!(before.len(), 1);
 }
 
 #[test]

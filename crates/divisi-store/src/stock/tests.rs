@@ -97,6 +97,12 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
     assert!(matches!(opened(&path), Err(StockError::Readable(..))));
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
     assert!(opened(&path).is_ok());
+    // a head that cannot be read is not missing
+    let (head, kept) = (path.join(HEAD), path.join("kept"));
+    std::fs::rename(&head, &kept).unwrap();
+    std::os::unix::fs::symlink(&head, &head).unwrap();
+    assert!(matches!(opened(&path), Err(StockError::Io(at, _)) if at == head));
+        std::fs::rename(&kept, &head).unwrap();
     assert!(forget(&path).unwrap() && !path.exists() && !forget(&path).unwrap());
 }
 
@@ -130,6 +136,9 @@ fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
             std::fs::write(&file, &bad).unwrap();
             assert!(broken().is_some_and(|e| e.to_string().contains("does not begin like")), "{name}, {at}");
         }
+        let later = [&bytes[..8], &[3, 2], &bytes[10..]].concat();
+        std::fs::write(&file, later).unwrap();
+        assert!(matches!(broken(), Some(StockError::Version(at, 0x203)) if at == file), "{name}");
         for len in 0..bytes.len() {
             std::fs::write(&file, &bytes[..len]).unwrap();
             assert!(matches!(broken(), Some(StockError::Damaged(..))), "{name}, {len} bytes");
@@ -173,6 +182,17 @@ fn what_is_destroyed_does_not_come_back() {
     drop(reserve);
     assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
     assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
+    // what is written during a check does not end the danger
+    let writes: [fn(&Reserve) -> _; 2] = [|reserve| reserve.take(0, 1).map(drop), Reserve::close];
+    for write in writes {
+        forget(&path).unwrap();
+        let reserve = filled(&path, 2);
+        reserve.risk(true).unwrap();
+        write(&reserve).unwrap();
+        drop(reserve);
+        assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
+    }
+    forget(&path).unwrap();
     // the process dies at another time
     let reserve = filled(&path, 2);
     reserve.risk(true).unwrap();

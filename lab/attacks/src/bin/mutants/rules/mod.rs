@@ -67,6 +67,7 @@ const CRATES: [(&str, &[&str], &[&str]); 12] = [
             "divisi-ot/delta_in_memory",
             "divisi-rep3/it",
             "divisi-rep3/key_in_memory",
+            "divisi-spdz/lib::engine::bits",
         ],
     ),
     (
@@ -98,7 +99,7 @@ pub fn engines() -> Vec<&'static str> {
 }
 
 /// What in a crate's source is no protocol.
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 22] = [
     "/adapter",
     "/tests",
     "/adversary",
@@ -107,6 +108,7 @@ const OTHERS: [&str; 21] = [
     "/lab.rs",
     "/toy",
     "/testing",
+    "/cut.rs",
     "/dealer",
     "/lies",
     "/checks.rs",
