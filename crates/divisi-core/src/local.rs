@@ -94,14 +94,37 @@ fn at_each(
         party(place, Session::start(&Arc::new(mesh), 1, &parameters));
     };
     let start = &start;
+    let mut meshes: Vec<_> = meshes.into_iter().enumerate().collect();
+    let own = own_place(meshes.len()).map(|place| meshes.remove(place));
     std::thread::scope(|scope| {
         let spawn = |(place, mesh)| scope.spawn(move || start(place, mesh));
-        let parties: Vec<_> = meshes.into_iter().enumerate().map(spawn).collect();
+        let parties: Vec<_> = meshes.into_iter().map(spawn).collect();
+        if let Some((place, mesh)) = own {
+            start(place, mesh);
+        }
         let ends: Vec<_> = parties.into_iter().map(|party| party.join()).collect();
         if let Some(panic) = ends.into_iter().find_map(Result::err) {
             std::panic::resume_unwind(panic)
         }
     });
+}
+
+/// The place of the party that the calling thread runs itself.
+#[cfg(not(feature = "testing"))]
+fn own_place(_parties: usize) -> Option<usize> {
+    None
+}
+
+/// The place of the party that the calling thread runs itself: in tests it is another one each time, so that
+/// each party also runs in a thread in which sessions ran before.
+#[cfg(feature = "testing")]
+fn own_place(parties: usize) -> Option<usize> {
+    thread_local! {
+        static RUNS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+    let runs = RUNS.get();
+    RUNS.set(runs.wrapping_add(1));
+    runs.checked_rem(parties)
 }
 
 /// All results, or the most informative of the aborts.
@@ -122,6 +145,20 @@ pub fn first<R>(ends: Vec<Result<R, Abort>>) -> Result<Vec<R>, Abort> {
 mod tests {
     use super::*;
     use crate::{checks, step};
+
+    /// In tests the calling thread runs each party in turn.
+    #[cfg(feature = "testing")]
+    #[test]
+    fn each_party_runs_where_another_ran_before() {
+        let own = std::thread::current().id();
+        let here = |_| {
+            let threads = run(3, &PublicParameters::new("threads"), |_| Ok(std::thread::current().id()));
+            threads.unwrap().iter().map(|thread| *thread == own).collect::<Vec<_>>()
+        };
+        let runs: Vec<_> = (0..4).map(here).collect();
+        let turn = |place| (0..3).map(|party| party == place % 3).collect::<Vec<_>>();
+        assert_eq!(runs, (0..4).map(turn).collect::<Vec<_>>());
+    }
 
     /// A party that found a failed check is reported before parties that only lost a peer.
     #[test]

@@ -73,7 +73,11 @@ fn parameters_are_told_by_all_bits_of_their_digest() {
     }
     for byte in 0..32 {
         let bytes = || digests.iter().map(|digest| digest[byte]);
-        assert_eq!((bytes().fold(0, |x, y| x | y), bytes().fold(0xff, |x, y| x & y)), (0xff, 0), "byte {byte}");
+        assert_eq!(
+            (bytes().fold(0, |x, y| x | y), bytes().fold(0xff, |x, y| x & y)),
+            (0xff, 0),
+            "byte {byte}"
+        );
     }
 }
 

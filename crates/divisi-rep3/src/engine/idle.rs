@@ -47,7 +47,7 @@ impl Rep3 {
     /// in constant rounds; nothing is sent.
     ///
     /// # Errors
-    /// The errors of `f`; [`Abort::Misuse`] if it makes products.
+    /// The errors of `f`; [`Abort::Misuse`] if it makes products that a verification is owed for.
     pub fn foresee(&mut self, f: impl FnOnce(&mut Self) -> Result<(), Abort>) -> Result<(), Abort> {
         let (before, owed) = (std::mem::replace(&mut self.trio.foreseeing, true), self.owes());
         self.calls.want_nothing();

@@ -39,7 +39,10 @@ fn what_servers_compare_is_all_but_state_and_party() {
         assert!(*digest != info.agreed() && !digests[..i].contains(digest), "{i}");
     }
     // servers of other builds compute the same
-    assert_eq!(hex::encode(info.agreed()), "743386eac85a278b88e11f59bd4299e378756c62d732376852f367ee589294c4");
+    assert_eq!(
+        hex::encode(info.agreed()),
+        "743386eac85a278b88e11f59bd4299e378756c62d732376852f367ee589294c4"
+    );
 }
 
 #[test]

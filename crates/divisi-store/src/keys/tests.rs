@@ -3,8 +3,8 @@
 mod names;
 
 use super::*;
-use crate::file::LONGEST;
 use crate::Purpose;
+use crate::file::LONGEST;
 use crate::file::tests::sample;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

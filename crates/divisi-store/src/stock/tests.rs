@@ -102,7 +102,7 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
     std::fs::rename(&head, &kept).unwrap();
     std::os::unix::fs::symlink(&head, &head).unwrap();
     assert!(matches!(opened(&path), Err(StockError::Io(at, _)) if at == head));
-        std::fs::rename(&kept, &head).unwrap();
+    std::fs::rename(&kept, &head).unwrap();
     assert!(forget(&path).unwrap() && !path.exists() && !forget(&path).unwrap());
 }
 
