@@ -36,6 +36,28 @@ fn a_batch_of_any_length_is_the_hash_of_each() {
     }
 }
 
+/// The key of a named hash is the expanded digest of its name, with all its bits.
+#[test]
+#[cfg(feature = "testing")]
+fn a_named_hash_has_the_whole_key_of_its_name() {
+    let ends = divisi_core::testing::run(2, &divisi_core::PublicParameters::new("names"), |session| {
+        for name in 0..40 {
+            let calls = TweakableHash::named(&session, &[name; 32]);
+            let mut key = [0; 16];
+            let mut hasher =
+                blake3::Hasher::new_derive_key("divisi 2026 correlation robust hash of a name v1");
+            hasher.update(session.id().as_bytes()).update(&[name; 32]).finalize_xof().fill(&mut key);
+            let (mut x, mut want) = ([5], [5]);
+            let tweak = |_| Tweak { unit: 1, row: 0 };
+            Calls::new(&calls.0, place(FIRST_STEP, 1, 2), 512).hash(&mut x, tweak);
+            Calls::new(&Aes(Permutation::new(&key)), place(FIRST_STEP, 1, 2), 512).hash(&mut want, tweak);
+            assert_eq!(x, want, "{name}");
+        }
+        Ok(())
+    });
+    ends.into_iter().for_each(Result::unwrap);
+}
+
 #[test]
 fn whole_units_are_hashed_as_their_inputs_are() {
     fn compare<const ROWS: usize, const EACH: usize>() {

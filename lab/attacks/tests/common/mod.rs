@@ -78,6 +78,8 @@ pub fn known<R>(
     other: Option<Byte>,
     f: impl FnOnce(Harness) -> R,
 ) -> (R, Vec<Vec<usize>>) {
+    // links are made for all; this thread may have been a party's before
+    PARTY.set(None);
     let world = Arc::new(SeededWorld { other, ..SeededWorld::default() });
     let harness = Harness::in_world(n, parameters, world.clone()).waiting(Duration::from_secs(20));
     let result = f(harness);

@@ -229,6 +229,7 @@ impl<'ast> Visit<'ast> for Sites<'_> {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
             // what a hand-written build does, not what ships
+            Expr::Binary(binary) if self.text(&*binary.left).contains(".mutated(") => return,
             Expr::If(branch) if self.text(&*branch.cond).contains(".mutated(") => {
                 if let Some((_, other)) = &branch.else_branch {
                     self.visit_expr(other);
