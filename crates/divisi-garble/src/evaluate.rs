@@ -11,6 +11,10 @@ use divisi_ot::Delta;
 use std::ops::Range;
 use zeroize::Zeroize;
 
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod differences;
+
 /// Blocks that the evaluator hashes in one call; at least the blocks of one garbler.
 const AT_ONCE: usize = 1 << 12;
 

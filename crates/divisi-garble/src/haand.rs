@@ -107,13 +107,14 @@ mod tests {
     use divisi_core::testing::run;
 
     /// The shares add up to the products, and what a party receives from another one alone is independent of
-    /// that one's y, wherever its x is one: in all triples together, and in any 40 that follow each other.
+    /// that one's y, wherever its x is one: in all triples together, and in any 48 that follow each other. So
+    /// is what it receives of what somebody else does, wherever both have the same x.
     #[test]
     fn a_share_of_a_product_tells_nothing_of_the_other_factor() {
         const M: usize = 600;
-        /// So many random bits are all equal once in 2^39.
-        const LONGEST: usize = 40;
-        for n in [2, 3] {
+        /// So many random bits are all equal once in 2^47.
+        const LONGEST: usize = 48;
+        for n in [2, 3, 4] {
             let lab = GarbleLab::default();
             let ends = run(n, &lab.parameters(), |mut session| {
                 let session = &mut session;
@@ -145,16 +146,25 @@ mod tests {
                     ends.iter().fold([0; 3], |[x, y, z], end| [x ^ end.0[t], y ^ end.1[t], z ^ end.2[t]]);
                 assert_eq!(z, x & y, "{n} {t}");
             }
+            let random = |agree: Vec<bool>, case: &str| {
+                let (len, often) = (agree.len() as f64, agree.iter().filter(|same| **same).count());
+                // eight standard deviations
+                let off = (often as f64 - len / 2.0).abs();
+                assert!(off < 4.0 * len.sqrt(), "{n}: {case}: {often} of {len}");
+                let longest = agree.chunk_by(|one, next| one == next).map(<[_]>::len).max();
+                assert!(longest < Some(LONGEST), "{n}: {case}: {longest:?} in a row");
+            };
             for (i, (x, _, _, told)) in ends.iter().enumerate() {
                 for (j, (_, theirs, ..)) in ends.iter().enumerate().filter(|(j, _)| *j != i) {
                     let of = (0..M).filter(|t| x[*t] == 1);
-                    let agree: Vec<bool> = of.map(|t| told[j][t] == theirs[t]).collect();
-                    let (len, often) = (agree.len() as f64, agree.iter().filter(|same| **same).count());
-                    // eight standard deviations
-                    let off = (often as f64 - len / 2.0).abs();
-                    assert!(off < 4.0 * len.sqrt(), "{n}: {i} of {j}: {often} of {len}");
-                    let longest = agree.chunk_by(|one, next| one == next).map(<[_]>::len).max();
-                    assert!(longest < Some(LONGEST), "{n}: {i} of {j}: {longest:?} in a row");
+                    random(of.map(|t| told[j][t] == theirs[t]).collect(), &format!("{i} of {j}"));
+                    for (k, (more, _, _, also)) in ends.iter().enumerate().take(i).filter(|(k, _)| *k != j) {
+                        let of = (0..M).filter(|t| x[*t] == more[*t]);
+                        random(
+                            of.map(|t| told[j][t] == also[j][t]).collect(),
+                            &format!("{i} and {k} of {j}"),
+                        );
+                    }
                 }
             }
         }

@@ -4,6 +4,8 @@
 use crate::batch::{Batch, Op};
 use crate::share::{Holder, Rows, Seats, Shares, spread};
 use crate::table::Product;
+#[cfg(feature = "testing")]
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Step, step, taint};
 use std::ops::Range;
 
@@ -76,6 +78,11 @@ impl Masks {
         let rows = || Rows::with_capacity(seats.peers(), batch.ands);
         let (mut alpha, mut beta) = (rows(), rows());
         let mut next = first;
+        #[cfg(feature = "testing")]
+        divisi_ot::record::note(|records| {
+            let of = |keys: &WipedVec<u128>| keys[first..first + batch.ands].to_vec();
+            records.used.extend(fresh.keys.iter().flat_map(of));
+        });
         fresh.bits.first().into_iter().for_each(|bit| taint::leak(MASKS, *bit));
         for op in &batch.ops {
             match *op {
@@ -125,6 +132,10 @@ pub(crate) fn products(
 ) -> Rows {
     let mut sigma = Rows::with_capacity(z.macs.len(), d.len());
     let stride = sigma.stride();
+    #[cfg(feature = "testing")]
+    divisi_ot::record::note(|records| {
+        records.triples.extend(z.keys.iter().flat_map(|keys| keys[first..first + d.len()].to_vec()));
+    });
     for (t, (&d, &e)) in d.iter().zip(e).enumerate() {
         sigma.push_share(z, first + t);
         let bit = gamma.bits[first + t] ^ d & operands.beta.bits[t] ^ e & operands.alpha.bits[t];

@@ -180,6 +180,35 @@ mod tests {
         body.split_off(body.len() - DIGEST)
     }
 
+    /// The digest of lists of shares depends on each MAC of each of them, wherever it stands, and the packed
+    /// bits on each bit.
+    #[test]
+    fn all_of_all_lists_is_opened() {
+        let ends = run(3, &PublicParameters::new("opening tests"), |mut session| {
+            let seats = Seats { me: session.me().index(), n: 3 };
+            let opening = Opening::new(&mut session, seats, step!("one"));
+            let mut lists = [70, 1, 130].map(|len| Shares::zero(2, len));
+            let body = |lists: &[Shares; 3]| {
+                let mut body = Vec::new();
+                opening.append(&session, 1, &lists.each_ref(), &mut body);
+                body
+            };
+            let mut seen = HashSet::from([body(&lists)]);
+            for (list, len) in [70, 1, 130].into_iter().enumerate() {
+                for at in 0..len {
+                    lists[list].macs[1][at] ^= 1 << 100;
+                    assert!(seen.insert(body(&lists)), "MAC {at} of list {list}");
+                    lists[list].macs[1][at] ^= 1 << 100;
+                    lists[list].bits[at] ^= 1;
+                    assert!(seen.insert(body(&lists)), "bit {at} of list {list}");
+                    lists[list].bits[at] ^= 1;
+                }
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+
     /// The digest depends on every bit of every MAC and on the MACs' order; on session, strand, step, number,
     /// sender and receiver.
     #[test]

@@ -57,8 +57,7 @@ impl<'a> Run<'a> {
     ) -> Result<(Vec<Garbling>, Zeroizing<Vec<u8>>), Abort> {
         #[cfg(feature = "testing")]
         divisi_ot::record::note(|records| {
-            fresh.keys.iter().for_each(|keys| records.used.extend(&**keys));
-            let all = [&triples.x, &triples.y, &triples.z].into_iter().flat_map(|part| &part.keys);
+            let all = [&triples.x, &triples.y].into_iter().flat_map(|part| &part.keys);
             all.for_each(|keys| records.triples.extend(&**keys));
         });
         // x and y become d and e, instance after instance

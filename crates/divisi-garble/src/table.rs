@@ -16,6 +16,10 @@ use divisi_core::{Step, step, taint};
 use divisi_ot::Delta;
 use zeroize::Zeroize;
 
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod pads;
+
 /// The step under which tests follow labels that are hashed and hidden.
 const LABELS: Step = step!("labels");
 

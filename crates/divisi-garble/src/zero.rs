@@ -192,7 +192,7 @@ mod tests {
     use crate::hash::Oracle;
     use crate::lab::GarbleLab;
     use crate::share::Seats;
-    use divisi_core::testing::run;
+    use divisi_core::testing::{MessageDirection, links, run};
 
     /// Two parties compare their sums and need no bits; among more each pair's product takes one
     /// authenticated bit for each bit of a sum.
@@ -216,6 +216,42 @@ mod tests {
             let sum = Gf128(sums[session.me().index()]);
             check(session, &context, &context.fresh, setup.delta().get(), echo, sum)
         })
+    }
+
+    /// What each party sends to each other one to open T R hides all bits of its sum: here the sums are zero,
+    /// and each bit takes both values.
+    #[test]
+    fn no_bit_of_a_sum_is_sent_bare() {
+        const CHECKS: usize = 64;
+        let (lab, n) = (GarbleLab::default(), 3);
+        let harness = lab.harness(n);
+        let recordings = harness.recordings();
+        let ends = harness.act(|mut session| {
+            let session = &mut session;
+            let mut setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
+            let all = setup.authenticated_bits(session, CHECKS * bits(n))?;
+            let (all, oracle) = (Shares::of(session.me(), all), Oracle::new(session));
+            let seats = Seats { me: session.me().index(), n };
+            for at in 0..CHECKS {
+                let fresh = all.copy(at * bits(n)..(at + 1) * bits(n));
+                let (form, first) = (lab.options.form, at as u64);
+                let context = TripleContext { seats, oracle: &oracle, form, first, fresh };
+                let mut echo = Echo::new(session, step!("broadcast"));
+                PartyId::all(n).for_each(|party| echo.absorb(party, &[1]));
+                check(session, &context, &context.fresh, setup.delta().get(), echo, Gf128(0))?;
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+        for (from, to) in links(n) {
+            let sent = recordings[from.index()].bodies(MessageDirection::Out, to, PRODUCT.name);
+            assert_eq!(sent.len(), CHECKS);
+            for word in 0..1 + bits(n) {
+                let words = || sent.iter().map(|body| u128_of(&body[16 * word..][..16]));
+                assert_eq!(words().fold(0, |any, word| any | word), u128::MAX, "{from} {to} {word}");
+                assert_eq!(words().fold(u128::MAX, |all, word| all & word), 0, "{from} {to} {word}");
+            }
+        }
     }
 
     #[test]

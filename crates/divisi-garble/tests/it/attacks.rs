@@ -35,6 +35,23 @@ fn no_place_of_a_batch_is_left_out() {
     });
 }
 
+/// One wrong bit in the differences that P_2 opens, at the ends of a long list and between.
+#[test]
+fn no_difference_of_a_long_list_is_left_out() {
+    const ANDS: usize = 400;
+    let len = ANDS * (bucket::size(ANDS, 40) - 1);
+    let places: Vec<usize> = (0..len).step_by(len / 8).chain([len - 1]).collect();
+    many(places.len(), 3, |i| {
+        let (lab, at) = (GarbleLab::default(), places[i]);
+        let harness = lab.harness(2);
+        let flip = move |body: &mut Vec<u8>| body[at / 8] ^= 1 << (at % 8);
+        harness.change(party(2), party(1), "divisi_garble::aand/3.d", 0, flip);
+        let ends = harness
+            .act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, ANDS, TripleLie::Honest));
+        assert_eq!(failed_check(&ends[0]), Some(checks::W17), "{at} of {len}: {ends:?}");
+    });
+}
+
 /// How often P_1 stops in this many runs with these inputs, when P_2 spoils one of the four rows.
 fn stops(input: [u8; 2], runs: usize) -> usize {
     let ends = many(runs, 3, |i| {

@@ -11,6 +11,7 @@ mod files;
 mod known_answers;
 mod mutants;
 mod nets;
+mod order;
 mod plans;
 mod settings;
 mod split_views;

@@ -9,7 +9,7 @@ use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_ot::hash::TARGETS;
 use divisi_ot::record::{self, Call, Records};
-use divisi_ot::{Setup, SetupConfig};
+use divisi_ot::{Setup, SetupConfig, bucket};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A program with this many layers of 60 ANDs.
@@ -67,6 +67,9 @@ fn party(
         garble.online(session, garbled, &mine)?;
         ahead = Some(made).filter(|_| when == When::Ahead);
     }
+    // each batch has the buckets of its own number of triples
+    let fit = |(made, size): &(usize, usize)| *size == bucket::size(*made, lab.config.rho);
+    assert!(garble.made().iter().all(fit), "{:?}", garble.made());
     Ok((record::end(), delta, garble.made().len()))
 }
 
