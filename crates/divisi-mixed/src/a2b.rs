@@ -262,7 +262,37 @@ fn factors(p: Modulus, bits: &Numbers, lanes: usize) -> [Num; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::{PublicParameters, local};
     use divisi_field::zp::{P16, P62};
+    use divisi_ot::SetupConfig;
+
+    /// Masks of several parts are taken in their order, each once and with the bits of its number.
+    #[test]
+    fn masks_of_several_parts_are_taken_once() {
+        let (p, counts) = (Modulus::new(P32).unwrap(), [3, 70, 1, 6, 40, 5]);
+        let ends = local::run(2, &PublicParameters::new("masks"), |session| {
+            let gmw = crate::gmw::Gmw::deferred(session, SetupConfig::default());
+            let mut mixed = Mixed::new(gmw, p, None, None)?;
+            let mut from = 0;
+            for count in [5_u64, 64, 1, 55] {
+                let numbers: Vec<u64> = (from..from + count).map(|i| i * 0x0101_0101).collect();
+                let bits = GmwBit::of_words(&numbers, WIDTH);
+                mixed.masks.push(Masks { bits, number: Num::new(WipedVec::from(&*numbers)) });
+                from += count;
+            }
+            let mut next = 0;
+            for count in counts {
+                let Masks { bits, number } = mixed.take_masks(count)?;
+                assert_eq!(*GmwBit::to_words(&bits), *number.shares());
+                let there = (next..next + count as u64).map(|i| i * 0x0101_0101);
+                assert!(number.shares().iter().copied().eq(there), "{count} behind {next}");
+                next += count as u64;
+            }
+            assert_eq!(mixed.masks_in_stock(), 0);
+            Ok(())
+        });
+        assert!(ends.is_ok());
+    }
 
     /// Each bit of each candidate is in the factor it belongs to, and in no other: one that is in none would
     /// let masks of p and more through.

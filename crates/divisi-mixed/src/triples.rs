@@ -146,6 +146,30 @@ mod tests {
     use super::*;
     use divisi_core::{PublicParameters, local};
 
+    /// What is taken out of several batches at once is gone from all of them.
+    #[test]
+    fn triples_of_several_batches_are_taken_once() {
+        let ends = local::run(2, &PublicParameters::new("triples"), |session| {
+            let mut stock = TripleStock::default();
+            for first in [0_u64, 5, 7, 12] {
+                let of = |part| WipedVec::from(&*(0..5).map(|at| part + first + at).collect::<Vec<u64>>());
+                let len = if first == 5 { 128 } else { 320 };
+                stock.put(BitTriples { len, words: [0, 100, 200].map(of) });
+            }
+            let mut from = 0;
+            for count in [3, 6, 1, 7] {
+                let taken = stock.take(&session, count as usize)?.open();
+                for (part, words) in [0, 100, 200].into_iter().zip(&taken) {
+                    assert!(words.iter().copied().eq(part + from..part + from + count), "{from} {count}");
+                }
+                from += count;
+            }
+            assert!(stock.is_empty());
+            Ok(())
+        });
+        assert!(ends.is_ok());
+    }
+
     /// Whatever is taken is wiped in the stock at once, in each call, and what is left stays.
     #[test]
     fn triples_are_wiped_when_they_are_taken() {

@@ -34,17 +34,27 @@ fn are_fresh(messages: &[Vec<u8>], times: usize) {
     }
 }
 
-/// A2B of zeros, twice.
+/// Of the numbers in these messages hardly any occurs twice: four of some hundred less than once in 2^60.
+fn differ(messages: &[Vec<u8>]) {
+    let numbers = || messages.iter().flat_map(|body| body.as_chunks::<4>().0);
+    let different: BTreeSet<&[u8; 4]> = numbers().collect();
+    assert!(different.len() + 4 > numbers().count(), "a mask that served twice");
+}
+
+/// A2B of zeros, twice, with masks of one stock, and of two.
 #[test]
 fn masks_of_numbers_serve_once() {
     let (_, seen) = act(2, None, |mixed| {
+        mixed.prepare_masks(40)?;
         mixed.prepare_masks(128)?;
         for _ in 0..2 {
             mixed.a2b(&Num::zero(64))?;
         }
         Ok(())
     });
-    are_fresh(&opened(&seen, party(1), NUMBERS, 4 * 64), 2);
+    let told = opened(&seen, party(1), NUMBERS, 4 * 64);
+    are_fresh(&told, 2);
+    differ(&told);
 }
 
 /// Products of zeros, twice: both factors of all lanes are hidden by triples of their own.
@@ -56,7 +66,24 @@ fn triples_of_numbers_serve_once() {
         }
         Ok(())
     });
-    are_fresh(&opened(&seen, party(1), NUMBERS, 4 * 128), 2);
+    let told = opened(&seen, party(1), NUMBERS, 4 * 128);
+    are_fresh(&told, 2);
+    differ(&told);
+}
+
+/// The same where a call takes triples of two batches, and the next one what is left of the second.
+#[test]
+fn triples_of_two_batches_serve_once() {
+    let (_, seen) = act(2, None, |mixed| {
+        // a batch has 1,024
+        mixed.prepare_products(2048)?;
+        for _ in 0..3 {
+            mixed.multiply(&Num::zero(640), &Num::zero(640))?;
+        }
+        Ok(())
+    });
+    let told = opened(&seen, party(1), NUMBERS, 4 * 2 * 640);
+    are_fresh(&told, 3);
 }
 
 /// Products of bits that are zero, of some words each, one after the other: each message has the masked first

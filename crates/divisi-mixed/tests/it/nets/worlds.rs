@@ -22,9 +22,9 @@ fn play(
     let gmw = Gmw::new(session, SetupConfig { base: Base::Half, ..SetupConfig::default() })?;
     let mut mixed = Mixed::new(gmw, plain, bits, numbers)?;
     let me = mixed.session().me();
-    // in one world both calls have the same secret, in the other one they have two
+    // the worlds differ in the sums of neighbouring lanes, and of lanes of the two calls
     for (call, lanes) in [3, 1].into_iter().enumerate() {
-        let secret = GmwBit::of((0..lanes).map(|i| [i % 3 % 2, (i + call + 1) % 2][run.world] as u64));
+        let secret = GmwBit::of((0..lanes).map(|i| [0, (i * (i + 1) / 2 + call) % 2][run.world] as u64));
         let bit = mixed.gmw().input(owner, lanes, Some(&secret).filter(|_| me == owner))?;
         let program = product();
         let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
