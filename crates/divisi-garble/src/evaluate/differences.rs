@@ -53,7 +53,7 @@ fn agrees(session: &Session, form: GarblingForm, n: usize) -> Vec<bool> {
     let mut same = vec![evaluated(&tables)];
     for garbler in 0..n - 1 {
         for and in [0, ANDS - 1] {
-            // what is read for the masked values 1 and 0: in rows the third one, of which the last MAC is ours
+            // what is read for the masked values 1 and 0: of rows the third one, whose last MAC is ours
             let (bit, mac) = match form {
                 GarblingForm::Improved => (0, layout.bytes() - 3 * layout.mac_bytes),
                 GarblingForm::Paper => (2, 16 * (2 * n + n - 2)),
