@@ -78,7 +78,6 @@ const CRATES: [(&str, &[&str], &[&str]); 12] = [
             "divisi/lib::kat::tests_of_acvp",
             "divisi/lib::kat::tests_of_functions",
             "divisi/lib::kat::tests_of_ivs",
-            "divisi/lib::kat::tests_of_lengths",
             "divisi/lib::kat::tests_of_long",
             "divisi/lib::kat::tests_of_one_shot",
             "divisi-rep3/it",
