@@ -35,6 +35,8 @@ pub struct ChangedPart {
 pub enum DrawPart {
     /// The first byte, word or number.
     First,
+    /// The one in the middle.
+    Middle,
     /// The last one.
     Last,
     /// The highest bit of the last one; of numbers the last one.
@@ -43,7 +45,11 @@ pub enum DrawPart {
 
 impl DrawPart {
     fn of<T>(self, all: &mut [T]) -> Option<&mut T> {
-        if self == DrawPart::First { all.first_mut() } else { all.last_mut() }
+        match self {
+            DrawPart::First => all.first_mut(),
+            DrawPart::Middle => all.get_mut(all.len() / 2),
+            DrawPart::Last | DrawPart::HighestBit => all.last_mut(),
+        }
     }
 
     /// What a word differs by: some use its low bits, and others the high ones.

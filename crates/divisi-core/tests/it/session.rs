@@ -50,7 +50,7 @@ fn flip(meshes: &[Mesh], from: usize, to: &[usize], name: &'static str, byte: us
     }
 }
 
-/// All bits of a digest of parameters are sent: of 16 parameters each bit is one for some, and zero for others.
+/// All bits of a digest of parameters are sent: each is one for some of 16 parameters, and zero for others.
 #[test]
 fn parameters_are_told_by_all_bits_of_their_digest() {
     let mut digests = Vec::new();

@@ -5,7 +5,8 @@
 //! line at which it is drawn, however the value is distributed. Of the last part the highest bit alone is
 //! changed; where that changes nothing, and other bits do, the list says so. A [`PartNet`] runs the shapes of
 //! an engine from known randomness, lists all places in the sources of the engine at which they draw, and
-//! changes two draws of each: the first one and the last one of the last party.
+//! changes two draws of each, the first one and the last one of the last party, and the middle of one between
+//! them.
 //!
 //! What changes with each is listed (`masks`).
 //!
@@ -127,8 +128,8 @@ impl PartNet<'_> {
         let (mut places, mut met, mut masks) = (BTreeSet::new(), BTreeSet::new(), Masks::default());
         for (_, shape, happened, draws) in &honest {
             let mut parts = Vec::new();
-            for place in self.parts(draws) {
-                let Some(at) = place.first().map(|part| part.place) else { continue };
+            for (ends, middle) in &self.parts(draws) {
+                let at = middle.place;
                 masks.add_place(at);
                 let DrawPlace { of, caller, .. } = at;
                 let mut spared = self.idle.iter();
@@ -143,8 +144,9 @@ impl PartNet<'_> {
                 };
                 if places.insert((of, caller.to_string())) {
                     for which in [DrawPart::First, DrawPart::HighestBit].into_iter().filter(judged) {
-                        parts.extend(place.iter().map(|part| ChangedPart { part: which, ..*part }));
+                        parts.extend(ends.iter().map(|part| ChangedPart { part: which, ..*part }));
                     }
+                    parts.extend(Some(*middle).filter(|middle| judged(&middle.part)));
                 }
             }
             if !parts.is_empty() && run(shape, [seed; 3], None, true).0 != *happened {
@@ -162,8 +164,16 @@ impl PartNet<'_> {
             low.iter().filter(|part| !whole.contains(part)).for_each(|part| masks.add_low(part.place));
             faults.extend(unused.into_iter().chain(whole).map(
                 |ChangedPart { place, number, part, .. }| {
-                    let which = if part == DrawPart::First { "first" } else { "last" };
-                    let when = if number == 0 { "first" } else { "last" };
+                    let which = match part {
+                        DrawPart::First => "first",
+                        DrawPart::Middle => "middle",
+                        DrawPart::Last | DrawPart::HighestBit => "last",
+                    };
+                    let when = match number {
+                        0 => "first",
+                        _ if part == DrawPart::Middle => "in the middle",
+                        _ => "last",
+                    };
                     let DrawPlace { of, caller, .. } = place;
                     let what = format!("the {which} part of what {caller} draws {when}");
                     format!("{of}: nothing depends on {what} ({})", shape.name)
@@ -178,8 +188,8 @@ impl PartNet<'_> {
     }
 
     /// The last and the first draw at each place in the sources, of the last party and strand that draws
-    /// there.
-    fn parts(&self, draws: &[PartyDraws]) -> Vec<Vec<ChangedPart>> {
+    /// there; and the middle of one between them, if there is one.
+    fn parts(&self, draws: &[PartyDraws]) -> Vec<(Vec<ChangedPart>, ChangedPart)> {
         let own = |file: &str| self.packages.iter().any(|name| file.contains(&format!("{name}/src/")));
         let mut found = Vec::new();
         for (party, draws) in draws.iter().enumerate().rev() {
@@ -187,7 +197,8 @@ impl PartNet<'_> {
             for (place, count) in draws.places.iter().rev().filter(|(place, _)| own(place.caller.file())) {
                 let numbers = BTreeSet::from([count - 1, 0]).into_iter().rev();
                 let part = |number| ChangedPart { place: *place, party, number, part: DrawPart::First };
-                found.push(numbers.map(part).collect());
+                let middle = ChangedPart { part: DrawPart::Middle, ..part(count / 2) };
+                found.push((numbers.map(part).collect(), middle));
             }
         }
         found
@@ -294,6 +305,18 @@ mod tests {
         let first = "mask of a part: nothing depends on the first part";
         found(|session| [(); 2].map(|()| mask(session, purposes::MASK))[1].to_vec(), first);
         found(|session| [mask(session, purposes::MASK), mask(session, purposes::MASK)][0].to_vec(), last);
+        let middle = "mask of a part: nothing depends on the middle part";
+        let hollow = |session: &Session| {
+            let mut mask = mask(session, purposes::MASK);
+            mask[4..12].fill(0);
+            mask.to_vec()
+        };
+        found(hollow, middle);
+        let of_two = |session: &Session| {
+            let [one, _, three] = [(); 3].map(|()| mask(session, purposes::MASK));
+            [one, one, three].concat()
+        };
+        found(of_two, middle);
         let later = |session: &Session| [&mask(session, purposes::MASK)[..], &small()[8..]].concat();
         found(later, "small numbers of a part: nothing depends on the first part");
         // no part is left out, but a bit of the last one is
