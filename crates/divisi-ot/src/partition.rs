@@ -192,6 +192,24 @@ mod tests {
         }
     }
 
+    /// Each item comes to each place equally often, also the first one to its neighbour's.
+    #[test]
+    fn every_item_comes_to_every_place() {
+        let (runs, count) = (6000_u64, 7);
+        let mut often = vec![0_u64; count * count];
+        for run in 0..runs {
+            let mut coin = [0; 16];
+            coin[..8].copy_from_slice(&run.to_le_bytes());
+            let mut things: Vec<u32> = (0..count as u32).collect();
+            shuffle(&coin, &mut things);
+            things.iter().enumerate().for_each(|(at, thing)| often[at * count + *thing as usize] += 1);
+        }
+        let mean = runs as f64 / count as f64;
+        let off = often.iter().map(|n| (*n as f64 - mean).powi(2) / mean).sum::<f64>();
+        let degrees = ((count - 1) * (count - 1)) as f64;
+        assert!(off < degrees + 6.0 * (2.0 * degrees).sqrt(), "{off}");
+    }
+
     /// Long lists are shuffled from their first item to their last: as few items keep their place as by
     /// chance, one in the mean.
     #[test]

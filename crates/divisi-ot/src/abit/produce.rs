@@ -253,7 +253,9 @@ pub(crate) fn random_bits(session: &Session, tiles: usize) -> Vec<u128> {
 #[cfg(test)]
 #[cfg(feature = "testing")]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::softspoken::CHUNK;
     use divisi_core::PublicParameters;
     use divisi_core::testing::run;
 
@@ -263,6 +265,22 @@ mod tests {
         assert_eq!(printed(&[0x1234_5678_9abc, 5]), printed(&[0, 0]));
         assert_eq!(printed(&[7, 7]), "Chosen(70 bits) Chosen(70 bits)");
         assert_eq!(format!("{:?}", Bits::Random(3)), "Random(3)");
+    }
+
+    /// Random bits are drawn for one tile alone, in however many chunks: those that are sacrificed to the check
+    /// mask nothing if another tile has them, too.
+    #[test]
+    fn no_two_tiles_have_the_same_bits() {
+        let ends = run(2, &PublicParameters::new("random bits"), |session| {
+            let tiles = 2 * CHUNK + 3;
+            let all = [Bits::Random(TILE * (tiles - 2)), Bits::Chosen(&[], 0), Bits::Random(1)];
+            Ok(all.map(|bits| packed(&bits.tiles(&session, tiles)).to_vec()).concat())
+        });
+        let mut words: Vec<u64> = ends.into_iter().flat_map(Result::unwrap).collect();
+        let count = words.len();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), count);
     }
 
     /// The sacrificed bits, and the bits that fill the last tile, are random even if the bits are chosen.

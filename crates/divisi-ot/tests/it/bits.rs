@@ -1,8 +1,8 @@
 //! Authenticated bits end to end: they are right for every number of parties and every parameter, and have
 //! the cost that the modules' headers name.
 
-use crate::common::{ends, honest, parameters, refused};
-use divisi_core::testing::run;
+use crate::common::{ends, honest, parameters, refused, set_up};
+use divisi_core::testing::{Harness, MessageDirection, run};
 use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session, Step};
 use divisi_net::wire_bytes;
 use divisi_ot::checks;
@@ -73,6 +73,26 @@ fn bits_fit_for_every_k_and_for_64_bits_of_security() {
 #[test]
 fn a_batch_of_several_chunks_fits() {
     all_fit(2, SetupConfig::default(), &[40_000, 128 * CHUNK]);
+}
+
+/// The proof of one Delta opens bits and MACs of positions that it sacrifices, and nobody gets these.
+#[test]
+fn what_is_opened_is_handed_to_nobody() {
+    let harness = Harness::new(3, &parameters());
+    let recordings = harness.recordings();
+    let ends = harness.act(set_up(|session, setup| setup.authenticated_bits(session, 300)));
+    for (recording, made) in recordings.iter().zip(honest(ends)) {
+        let opened = recording.of(MessageDirection::Out, "divisi_ot::abit::consistency/bits");
+        // a nonce, the bits, and 40 MACs under the key of each peer
+        let macs: Vec<u128> = opened
+            .iter()
+            .flat_map(|seen| seen.frame.body[48..].as_chunks().0)
+            .map(|mac| u128::from_le_bytes(*mac))
+            .collect();
+        assert_eq!(macs.len(), 2 * 2 * 40);
+        let mut kept = PartyId::all(3).flat_map(|peer| made.macs(peer));
+        assert!(kept.all(|mac| !macs.contains(mac)), "{}", made.me());
+    }
 }
 
 /// Rounds: 2 for a set-up with [`Base::Both`], 5 with [`Base::Half`]; for a batch 3 between two parties, 4
