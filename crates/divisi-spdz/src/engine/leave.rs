@@ -152,3 +152,52 @@ impl<F: Host> Spdz<F> {
         Ok(product)
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::engine::SpdzProtocol;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+    use divisi_field::Gf48;
+
+    /// Each group of bytes has a matrix of its own.
+    #[test]
+    fn products_are_those_of_each_matrix() {
+        let (m, groups) = (6, 3);
+        let ends = run(2, &PublicParameters::new("matrices"), |session| {
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?;
+            let (r, d) = (e.random_bytes(m * m * groups)?, e.random_bytes(m * groups)?);
+            let product = e.by_matrices(&r, &d)?;
+            let mut open = |x: &AuthByte<Gf48>| e.party.open(COIN, &x.x, &x.m);
+            Ok([open(&r)?, open(&d)?, open(&product)?])
+        });
+        for end in ends {
+            let [r, d, product] = end.unwrap();
+            let sum = |i: usize| (0..m).map(|k| r[i * m + k] * d[i / m * m + k]).sum::<Gf8>();
+            assert!(product.into_iter().eq((0..m * groups).map(sum)));
+        }
+    }
+
+    /// Each combination of each group has coefficients of its own.
+    #[test]
+    fn rows_of_a_matrix_differ() {
+        let lanes = 20;
+        let mut rows = vec![Vec::new(); 12];
+        for lane in 0..lanes {
+            let mut x = AuthByte::<Gf48>::zeros(lanes);
+            x.x[lane] = Gf8::ONE;
+            let mut prg = Prg::new(&[4; 16]);
+            let coefficients = [combined(&x, &mut prg), combined(&x, &mut prg)];
+            let all = coefficients.iter().flat_map(|of| of.x.iter());
+            rows.iter_mut().zip(all).for_each(|(row, c)| row.push(c.0));
+        }
+        assert!(rows.iter().all(|row| row.len() == lanes && row.iter().any(|c| *c != row[0])));
+        rows.sort_unstable();
+        rows.dedup();
+        assert_eq!(rows.len(), 12);
+    }
+}

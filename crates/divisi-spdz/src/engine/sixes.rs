@@ -42,31 +42,47 @@ impl<F: Host> Compares<AuthBit<F>> for Spdz<F> {
             let Some(group) = sixes(group) else {
                 return Err(self.party.session.misuse(SHAPE, Misuse::CircuitUnfit));
             };
-            for _ in 0..m {
-                let mut row = vec![Gf6::ZERO; group.len()];
-                Gf6::add_random(&mut prg, &mut row);
-                d.append(&combined(&group, &row));
-            }
+            random_rows(&mut prg, m, group.len()).iter().for_each(|row| d.append(&combined(&group, row)));
         }
-        // 2. the m products of a row and its column stand side by side
+        // 2.
         let lanes = m * m * groups;
         let bits = self.random_bits(BITS * lanes)?;
         let planes: Vec<_> = (0..BITS).map(|k| bits.part(k * lanes..(k + 1) * lanes)).collect();
         let r = element(&planes);
-        let column: Vec<usize> = (0..lanes).map(|i| i / (m * m) * m + i % m).collect();
-        let factors = d.gather(&column);
-        let factors = factors.ok_or_else(|| self.party.session.misuse(SHAPE, Misuse::CountsDiffer))?;
-        let terms = self.multiply_sixes(&[(r.all(), factors.all())])?;
-        let mut product = Auth::<Gf6, F>::with_capacity(m * groups);
-        for i in 0..m * groups {
-            product.append(&combined(&terms.part(i * m..(i + 1) * m), &vec![Gf6::ONE; m]));
-        }
+        let product = self.by_matrices_of_sixes(&r, &d)?;
         // 3.
         self.party.session.meter().verification_error(missed(BITS * m));
         let verified = self.settled(product)?;
         let opened = self.output(verified)?;
         Ok(opened.chunks(m).map(|elements| elements.iter().all(|x| *x == Gf6::ZERO)).collect())
     }
+}
+
+impl<F: Host> Spdz<F> {
+    /// R d for each group, by the elements of all R row by row, and of all d.
+    fn by_matrices_of_sixes(&mut self, r: &Auth<Gf6, F>, d: &Auth<Gf6, F>) -> Result<Auth<Gf6, F>, Abort> {
+        let m = <F as Field>::BITS.div_ceil(BITS);
+        // the m products of a row and its column stand side by side
+        let column: Vec<usize> = (0..r.len()).map(|i| i / (m * m) * m + i % m).collect();
+        let factors = d.gather(&column);
+        let factors = factors.ok_or_else(|| self.party.session.misuse(SHAPE, Misuse::CountsDiffer))?;
+        let terms = self.multiply_sixes(&[(r.all(), factors.all())])?;
+        let mut product = Auth::<Gf6, F>::with_capacity(d.len());
+        for i in 0..d.len() {
+            product.append(&combined(&terms.part(i * m..(i + 1) * m), &vec![Gf6::ONE; m]));
+        }
+        Ok(product)
+    }
+}
+
+/// A matrix of this many rows, of the coin.
+#[cfg_attr(feature = "testing", track_caller)]
+fn random_rows(prg: &mut Prg, rows: usize, len: usize) -> Vec<Vec<Gf6>> {
+    let mut all = vec![vec![Gf6::ZERO; len]; rows];
+    for row in &mut all {
+        Gf6::add_random(prg, row);
+    }
+    all
 }
 
 /// Bits as elements, local.
@@ -86,4 +102,49 @@ fn combined<F: Host>(x: &Auth<Gf6, F>, row: &[Gf6]) -> Auth<Gf6, F> {
         sum.m[0] += F::embedded(*c) * *own;
     }
     sum
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::engine::SpdzProtocol;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+    use divisi_field::Gf48;
+
+    /// Each group of elements has a matrix of its own.
+    #[test]
+    fn products_are_those_of_each_matrix() {
+        let (m, groups) = (8, 3);
+        let ends = run(2, &PublicParameters::new("matrices"), |session| {
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::Raw)?;
+            let mut random = |count: usize| -> Result<Auth<Gf6, Gf48>, Abort> {
+                let bits = e.random_bits(BITS * count)?;
+                Ok(element(&[0, 1, 2, 3, 4, 5].map(|k| bits.part(k * count..(k + 1) * count))))
+            };
+            let (r, d) = (random(m * m * groups)?, random(m * groups)?);
+            let product = e.by_matrices_of_sixes(&r, &d)?;
+            let mut open = |x: &Auth<Gf6, Gf48>| e.party.open(COIN, &x.x, &x.m);
+            Ok([open(&r)?, open(&d)?, open(&product)?])
+        });
+        for end in ends {
+            let [r, d, product] = end.unwrap();
+            let sum = |i: usize| (0..m).map(|k| r[i * m + k] * d[i / m * m + k]).sum::<Gf6>();
+            assert!(product.into_iter().eq((0..m * groups).map(sum)));
+        }
+    }
+
+    /// Each row has coefficients of its own: with equal ones a group would vanish too often.
+    #[test]
+    fn rows_of_a_matrix_differ() {
+        let mut prg = Prg::new(&[4; 16]);
+        let mut all = [random_rows(&mut prg, 8, 20), random_rows(&mut prg, 8, 20)].concat();
+        assert!(all.iter().all(|row| row.iter().any(|c| *c != row[0])));
+        all.sort_unstable_by_key(|row| row.iter().map(|c| c.to_bits()).collect::<Vec<_>>());
+        all.dedup();
+        assert_eq!(all.len(), 16);
+    }
 }

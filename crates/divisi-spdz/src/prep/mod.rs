@@ -96,3 +96,70 @@ mod coins {
         links[0].iter().zip(&links[1]).map(coin).collect()
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::source::Triples;
+    use crate::{Shareable, share::Auth};
+    use divisi_core::PartyId;
+    use divisi_core::testing::run;
+    use divisi_field::Gf72;
+    use std::collections::HashSet;
+
+    type Started = Result<(Party<Gf72>, Box<dyn Source<Gf72>>), Abort>;
+
+    fn macs<V: Shareable>(parts: [&Auth<V, Gf72>; 3]) -> Vec<u128> {
+        parts.iter().flat_map(|part| part.m.iter().map(|m| m.to_bits())).collect()
+    }
+
+    fn of<V: Shareable>(Triples { a, b, c }: &Triples<V, Gf72>) -> Vec<u128> {
+        macs([a, b, c])
+    }
+
+    /// No two shares of MACs of all that a source makes are equal, of whatever kind, call, factor, owner or
+    /// entry.
+    fn all_differ(start: fn(Session, Setup) -> Started) {
+        let ends = run(2, &PublicParameters::new("sources"), |mut session| {
+            let config = SetupConfig { rho: 8, ..SetupConfig::default() };
+            let setup = divisi_ot::testing::unsound_over_field(&mut session, config, 72)?;
+            let (mut party, mut source) = start(session, setup)?;
+            let (party, none, mut all) = (&mut party, Auth::default(), Vec::new());
+            for count in [5, 3] {
+                for log in [3, 7] {
+                    let units = source.units(party, log, count)?;
+                    all.extend(macs([&units.s, &units.vector, &none]));
+                }
+                all.extend(macs([&source.bits(party, count)?, &none, &none]));
+                let known = source.known_each(party, &[(PartyId::P1, count), (PartyId::P2, count)])?;
+                all.extend(macs([&known[0].shares, &known[1].shares, &none]));
+                all.extend(of(&source.byte_triples(party, count)?));
+                all.extend(of(&source.six_triples(party, count)?));
+                all.extend(of(&source.bit_triples(party, count)?));
+            }
+            party.check_here()?;
+            Ok((all.len(), all.into_iter().collect::<HashSet<_>>().len()))
+        });
+        assert!(
+            ends.iter().all(|end| end.as_ref().is_ok_and(|(all, different)| all == different)),
+            "{ends:?}"
+        );
+    }
+
+    #[test]
+    fn nothing_of_buckets_is_made_twice() {
+        all_differ(|session, setup| {
+            let (party, source) = Bucketed::over(session, setup)?;
+            Ok((party, Box::new(source)))
+        });
+    }
+
+    #[test]
+    fn nothing_of_mascot_is_made_twice() {
+        all_differ(|session, setup| {
+            let (party, source) = Mascot::over(session, setup)?;
+            Ok((party, Box::new(source)))
+        });
+    }
+}
