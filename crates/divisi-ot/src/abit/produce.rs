@@ -267,8 +267,8 @@ mod tests {
         assert_eq!(format!("{:?}", Bits::Random(3)), "Random(3)");
     }
 
-    /// Random bits are drawn for one tile alone, in however many chunks: those that are sacrificed to the check
-    /// mask nothing if another tile has them, too.
+    /// Random bits are drawn for one tile alone, in however many chunks: those that are sacrificed to the
+    /// check mask nothing if another tile has them, too.
     #[test]
     fn no_two_tiles_have_the_same_bits() {
         let ends = run(2, &PublicParameters::new("random bits"), |session| {
