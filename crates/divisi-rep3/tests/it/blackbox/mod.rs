@@ -3,6 +3,7 @@
 mod lies;
 mod operands;
 mod refusals;
+mod rests_on;
 
 use crate::common::boxes::{act, input, is_misuse, run};
 use crate::common::prelude::*;

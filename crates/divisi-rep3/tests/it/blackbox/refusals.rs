@@ -3,7 +3,7 @@
 use super::*;
 
 /// An input, and its square, which nobody verified.
-fn square(b: &mut BlackBox) -> Result<[Shared<Gf8>; 2], Abort> {
+pub fn square(b: &mut BlackBox) -> Result<[Shared<Gf8>; 2], Abort> {
     let x = input(b, 1, &sample::<Gf8>(N, 5))?;
     let xx = b.local_mul(&x, &x)?;
     let xx = b.reshare(xx)?;
