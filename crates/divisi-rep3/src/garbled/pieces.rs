@@ -71,6 +71,8 @@ mod tests {
             at(1, 0).digest(Kind::Known, false, b"12"),
             at(2, 0).digest(Kind::Known, false, b"12"),
             at(1, 1).digest(Kind::Known, false, b"12"),
+            at(1, 1 << 8).digest(Kind::Known, false, b"12"),
+            at(1, 1 << 32).digest(Kind::Known, false, b"12"),
             at(1, 0).digest(Kind::Sums, false, b"12"),
             at(1, 0).digest(Kind::Known, true, b"12"),
             at(1, 0).digest(Kind::Known, false, b"21"),

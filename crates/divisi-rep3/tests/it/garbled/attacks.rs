@@ -203,3 +203,33 @@ fn the_evaluator_says_nothing_before_z() {
         assert_eq!(sent(from, to), 0);
     }
 }
+
+/// No label leaves before views are compared, however many calls or programs run at once.
+#[test]
+fn labels_of_several_calls_wait_for_one_barrier() {
+    let (program, (_, parts)) = (small_program(), transparent(1, LANES));
+    for (ahead, calls) in [(true, 1), (true, 2), (true, 3), (false, 1), (false, 2)] {
+        let harness = Gap::Nothing.harness();
+        let recordings = harness.recordings();
+        let ends = harness.act(|trio| {
+            let (mut e, wires) = begin(trio, &parts, 0)?;
+            let mut made = Vec::new();
+            for _ in 0..if ahead { calls } else { 0 } {
+                made.push((e.garble_ahead(&program, LANES, &[])?, wires.clone()));
+            }
+            let own = [e.trio().me().number()];
+            e.trio().absorb("told differently", &own);
+            if ahead {
+                return e.run_all_ahead(made).map(drop);
+            }
+            let run = |_| ProgramRun::new(&program, wires.clone());
+            e.run(&mut (0..calls).map(run).collect::<Vec<_>>())
+        });
+        assert!(ends.iter().all(Result::is_err), "{ends:?}");
+        let labels = Step::new(LABELS).id;
+        let left = |seen: &Seen| seen.way == MessageDirection::Out && seen.frame.step == labels;
+        let left =
+            recordings.iter().map(|recording| recording.read().iter().filter(|seen| left(seen)).count());
+        assert_eq!(left.sum::<usize>(), 0, "{calls} calls, ahead: {ahead}");
+    }
+}
