@@ -14,6 +14,7 @@ mod common;
 mod costs;
 mod costs_of_macs;
 mod debts;
+mod drawn;
 mod examples;
 mod garbled;
 mod misuse;
