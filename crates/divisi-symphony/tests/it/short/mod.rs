@@ -237,9 +237,11 @@ fn keys_are_not_confused() {
 #[test]
 fn misuse_is_refused_before_anything_is_sent() {
     type Wrong = fn(&mut Vec<ShortMessage<'_>>, &Part, &Part);
-    let wrong: [(&str, Misuse, Wrong); 5] = [
+    let wrong: [(&str, Misuse, Wrong); 6] = [
         ("without a key", Misuse::KeyMissing, |messages, _, _| messages[1].key = 2),
         ("one IV", Misuse::NonceReused, |messages, _, _| messages[1].iv = messages[0].iv),
+        // at another place of the list it is the same key
+        ("one key twice", Misuse::NonceReused, |_, _, _| {}),
         ("not short", Misuse::TooLarge, |messages, _, _| messages[1].aad = &[0; 16 * 1022 + 1]),
         ("differ in length", Misuse::CountsDiffer, |_, _, _| {}),
         ("different sizes", Misuse::KeyUnfit, |_, _, _| {}),
@@ -273,7 +275,8 @@ fn misuse_is_refused_before_anything_is_sent() {
             change(&mut messages, &plaintexts[me][0], &plaintexts[me][1]);
             together.wait();
             let sent = rep.trio().session().meter().read();
-            let result = short(rep, &[&one, &other], &messages).map(drop);
+            let other = if words == "one key twice" { &one } else { &other };
+            let result = short(rep, &[&one, other], &messages).map(drop);
             let after = rep.trio().session().meter().read();
             assert_eq!((sent.bits(), sent.steps), (after.bits(), after.steps), "{words}");
             Ok(result)
