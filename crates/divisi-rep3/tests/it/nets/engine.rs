@@ -80,7 +80,7 @@ fn request(e: &mut Rep3, part: &Part, lanes: usize, out: &mut ShapeOutcome) -> R
             out.put("own", own.to_vec());
         }
     }
-    let nothing = e.are_zero(&[sum])?;
+    let nothing = e.are_zero(&[sum.clone(), sum])?;
     out.put("zero", nothing.into_iter().map(u8::from).collect::<Vec<u8>>());
     Ok(())
 }
