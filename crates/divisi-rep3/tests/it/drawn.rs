@@ -1,5 +1,5 @@
-//! What is drawn, and what becomes of it: coins of all three parties, vectors that a split gives out once, and
-//! parts that never return.
+//! What is drawn, and what becomes of it: coins of all three parties, vectors that a split gives out once,
+//! and parts that never return.
 
 use crate::common::prelude::*;
 use divisi_core::draws::DrawnStream;
