@@ -349,6 +349,8 @@ mod tests {
             (format!("{GOOD}body_bytes = 9223372036854775807\n{MOUNT}"), "line 5: body_bytes is not between"),
             (format!("{GOOD}{MOUNT}{MOUNT}"), "line 8: the mounts transit and transit"),
             (format!("{GOOD}[[mount]]\npath = \"/a\"\n"), "line 6: the path of a mount"),
+            (format!("{GOOD}[[mount]]\npath = \"a!\"\n"), "line 6: the path of a mount"),
+            (format!("{GOOD}[[mount]]\npath = \"a/b!c\"\n"), "line 6: the path of a mount"),
             (format!("{GOOD}[[mount]]\npath = \"sys/a\"\n"), "line 6: no mount begins"),
             (format!("{GOOD}{MOUNT}prefix = \"é\"\n"), "line 7: no key's name"),
             (GOOD.replace("tokens", "tokenless_socket").replace("\"t\"", "true"), "only for a unix socket"),

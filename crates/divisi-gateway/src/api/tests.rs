@@ -1,5 +1,7 @@
 //! The API over a table in memory: whole requests, as recorded ones have them.
 
+mod system;
+
 use super::*;
 use crate::backend::{BackendTrouble, Memory};
 use crate::json::read;
@@ -128,6 +130,7 @@ fn mistakes_have_the_recorded_answers() {
         ("POST", "deep/er/encrypt/x", r#"{"plaintext":""}"#, 400, "encryption key not found"),
         ("POST", "transit/decrypt/x", r#"{"ciphertext":"vault:v1:AAAA"}"#, 400, "encryption key not found"),
         ("POST", "transit/decrypt/k", r#"{"ciphertext":"vault:v1:AAAA"}"#, 400, "invalid ciphertext length"),
+        ("POST", "transit/decrypt/k", r#"{"ciphertext":""}"#, 400, "missing ciphertext to decrypt"),
         ("POST", "transit/encrypt/k/", "{}", 400, "cannot write to a path ending in '/'"),
         ("POST", "transit/encrypt/k", "{", 400, "failed to decode JSON input: unexpected EOF"),
         ("GET", "transit/keys/x", "", 404, ""),

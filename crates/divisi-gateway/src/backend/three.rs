@@ -288,6 +288,32 @@ mod tests {
         }
     }
 
+    /// A key that is being made, or is destroyed, is none.
+    #[test]
+    fn only_active_keys_are_keys() {
+        let of = |state, kind| {
+            let (name, id, maker) = ("k".parse().unwrap(), [1; 16], "me".to_owned());
+            let (bytes, generation, clients) = (32, 1, Vec::new());
+            let made = Some(5);
+            key(KeyEntry {
+                name,
+                id,
+                kind,
+                bytes,
+                generation,
+                state,
+                maker,
+                clients,
+                exportable: false,
+                made,
+            })
+        };
+        assert!(of(KeyState::Active, KeyType::Aes256).is_some_and(|key| key.made == 5 && key.id == [1; 16]));
+        assert!(of(KeyState::Prepared, KeyType::Aes256).is_none());
+        assert!(of(KeyState::Destroyed, KeyType::Aes256).is_none());
+        assert!(of(KeyState::Active, KeyType::Aes192).is_none());
+    }
+
     /// Who has another entry of a key is named.
     #[test]
     fn who_differs_is_named() {

@@ -104,6 +104,9 @@ mod tests {
             for cut in 0..der.len() {
                 assert_eq!(validity(der.get(..cut).unwrap()), None);
             }
+            // a set is no sequence
+            assert_eq!(validity(&wrap(SEQUENCE + 1, &wrap(SEQUENCE, &body))), None);
+            assert_eq!(validity(&wrap(SEQUENCE, &wrap(SEQUENCE + 1, &body))), None);
         }
         assert_eq!(time(UTC_TIME, b"701301000000Z"), None);
         assert_eq!(time(GENERALIZED_TIME, b"20000229000000Z"), Some(951_782_400));

@@ -25,6 +25,22 @@ fn errors_have_the_recorded_words() {
 }
 
 #[test]
+fn texts_have_whole_escapes_and_no_control_characters() {
+    let of = |text: &str| read_object(format!("{{\"a\":\"{text}\"}}").as_bytes());
+    for text in
+        [r"\u", r"\u1", r"\u12", r"\u123", r"\u123g", r"\u12g4", r"\ug234", r"\x", "\u{1f}", "\n", "a\u{0}b"]
+    {
+        assert!(of(text).is_err(), "{text:?}");
+    }
+    for text in [r"\u1234", r"\uABcd", r"\/", " ", "\u{7f}"] {
+        assert!(of(text).is_ok(), "{text:?}");
+    }
+    for end in 0..=4 {
+        assert!(read_object(format!("{{\"a\":\"\\{}", &"u123"[..end]).as_bytes()).is_err());
+    }
+}
+
+#[test]
 fn an_empty_body_is_an_empty_object() {
     for text in ["", " ", "null", "{}", "{}{\"a\":1}", "{}\n"] {
         assert!(read_object(text.as_bytes()).unwrap() == Json::empty(), "{text}");

@@ -1,0 +1,92 @@
+//! What the API tells about itself: its health, its mounts, and what a token is and may do.
+
+use super::*;
+
+/// A table whose app may do this with these keys.
+fn with_app(keys: &str, operations: &str) -> Bench {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(b"app"));
+    let tokens =
+        format!("[[token]]\nname = \"app\"\nsha256 = \"{hash}\"\nkeys = {keys}\noperations = {operations}\n");
+    bench.gateway.replace_tokens(Tokens::parse(&tokens).unwrap());
+    bench
+}
+
+/// What a token may do at a path is what it then is allowed to do there.
+#[test]
+fn capabilities_are_those_of_the_key_and_the_mount() {
+    let of = |bench: &Bench, path: &str| {
+        let body = format!("{{\"path\":\"{path}\"}}");
+        let answer = bench.as_token("app", "POST", "sys/capabilities-self", &body).body.unwrap();
+        let answer = read(&answer).unwrap();
+        let Some(Json::Array(words)) = answer.at(&["data", "capabilities"]) else { panic!("{path}") };
+        words.iter().map(|word| word.as_str().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    let bench = Bench::new();
+    for (path, words) in [
+        ("transit/encrypt/k", "update"),
+        ("/transit/encrypt/k", "update"),
+        ("transit/encrypt/other", "deny"),
+        ("transit/decrypt/k", "deny"),
+        ("transit/keys/k", "read"),
+        ("transit/keys/other", "deny"),
+        ("deep/er/encrypt/k", "deny"),
+        ("nomount/encrypt/k", "deny"),
+        ("auth/token/lookup-self", "read"),
+        ("auth/token/renew-self", "update"),
+    ] {
+        assert_eq!(of(&bench, path), words, "{path}");
+    }
+    // a key is made by the first text of a mount that does so, and by nothing else
+    let keys = r#"["transit/k", "deep/er/k"]"#;
+    let bench = with_app(keys, r#"["encrypt", "create", "hmac", "list"]"#);
+    for (path, words) in [
+        ("transit/encrypt/k", "create update"),
+        ("transit/hmac/k", "update"),
+        ("deep/er/encrypt/k", "update"),
+        ("transit/keys", "list"),
+    ] {
+        assert_eq!(of(&bench, path), words, "{path}");
+    }
+    assert_eq!(of(&with_app(keys, r#"["encrypt"]"#), "transit/encrypt/k"), "update");
+}
+
+/// Each answer has its own numbers, whatever was asked before.
+#[test]
+fn a_token_is_told_how_long_it_lives() {
+    let bench = Bench::new();
+    for _ in 0..2 {
+        for (token, lives) in [("root", false), ("app", true)] {
+            let answer = bench.as_token(token, "GET", "auth/token/lookup-self", "").body.unwrap();
+            let answer = read(&answer).unwrap();
+            let data = |name: &str| answer.at(&["data", name]).unwrap();
+            assert_eq!(data("ttl") != &Json::number(0), lives, "{token}");
+            assert_eq!(data("creation_ttl"), data("ttl"));
+            assert_eq!((data("explicit_max_ttl"), data("num_uses")), (&Json::number(0), &Json::number(0)));
+            assert_eq!(data("renewable"), &Json::Bool(lives));
+        }
+    }
+}
+
+#[test]
+fn a_mount_is_found_with_and_without_its_last_slash() {
+    let bench = Bench::new();
+    for _ in 0..2 {
+        for (path, status) in
+            [("transit", 200), ("transit/", 200), ("deep/er/", 200), ("deep/", 400), ("transit/x", 400)]
+        {
+            assert_eq!(bench.ask("GET", &format!("sys/mounts/{path}"), "").0, status, "{path}");
+        }
+    }
+}
+
+#[test]
+fn trouble_is_noted_and_what_is_ready_is_told() {
+    let bench = Bench::new();
+    assert!(bench.as_token("root", "GET", "sys/health", "").note.is_none());
+    bench.servers.fail(Some(BackendTrouble::Down(Some(2), "it does not run".into())));
+    let answer = bench.as_token("root", "GET", "sys/health", "");
+    assert!(answer.note.is_some_and(|note| note.contains("party 2: it does not run")));
+    assert_eq!(bench.ask("GET", "sys/init", "").1.get("initialized"), Some(&Json::Bool(true)));
+}
