@@ -98,7 +98,7 @@ pub fn engines() -> Vec<&'static str> {
 }
 
 /// What in a crate's source is no protocol.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 23] = [
     "/adapter",
     "/tests",
     "/adversary",
@@ -108,6 +108,7 @@ const OTHERS: [&str; 22] = [
     "/toy",
     "/testing",
     "/cut.rs",
+    "/backend/memory.rs",
     "/dealer",
     "/lies",
     "/checks.rs",
