@@ -3,6 +3,7 @@
 //!
 //! What they run are [`NetShape`]s, which each engine has in `tests/it/nets`; the judges here know no engine.
 
+mod amounts;
 mod attack;
 mod checks;
 mod doubts;

@@ -14,6 +14,7 @@
 //! each of their lines is a place.
 
 use super::NetShape;
+use super::amounts::Amounts;
 use super::masks::{Masks, Message, Sent, changed};
 use crate::draws::{ChangedPart, DrawPart, DrawPlace, KnownDraws, PartyDraws};
 use crate::testing::many;
@@ -116,6 +117,19 @@ impl PartNet<'_> {
     /// place. It prints how much was judged.
     #[must_use]
     pub fn judge(&self, seed: u64) -> Vec<String> {
+        self.judge_all(seed, &mut Amounts::default())
+    }
+
+    /// Judges also how much is drawn (`amounts`).
+    #[must_use]
+    pub fn judge_with_amounts(&self, seed: u64) -> Vec<String> {
+        let mut amounts = Amounts::default();
+        let mut faults = self.judge_all(seed, &mut amounts);
+        faults.extend(amounts.judge(self.folder));
+        faults
+    }
+
+    fn judge_all(&self, seed: u64, amounts: &mut Amounts) -> Vec<String> {
         let mut faults = Vec::new();
         let counted = |shape| {
             let (happened, draws) = run(shape, [seed; 3], None, true);
@@ -123,6 +137,7 @@ impl PartNet<'_> {
         };
         let mut honest: Vec<(u64, &NetShape, Happened, Vec<PartyDraws>)> =
             self.shapes.iter().map(counted).collect();
+        honest.iter().for_each(|(_, shape, _, draws)| amounts.add(shape.name, draws));
         // a place is judged in the shape that draws least: by a clock it would be another one now and then
         honest.sort_by_key(|(count, shape, ..)| (*count, shape.name));
         let (mut places, mut met, mut masks) = (BTreeSet::new(), BTreeSet::new(), Masks::default());
