@@ -1,7 +1,7 @@
-//! How much is drawn for each purpose, against the list in `tests/it/nets/drawn.txt`: the bytes that each party
-//! draws in each shape. Whoever draws a mask once for several values, a short one whose bits serve twice, or
-//! the same for all lanes draws less. Values that are used twice are no draws, so that no other judge of draws
-//! sees them.
+//! How much is drawn for each purpose, against the list in `tests/it/nets/drawn.txt`: the bytes that each
+//! party draws in each shape. Whoever draws a mask once for several values, a short one whose bits serve
+//! twice, or the same for all lanes draws less. Values that are used twice are no draws, so that no other
+//! judge of draws sees them.
 
 use super::lists::{self, VARIABLE};
 use crate::draws::PartyDraws;
@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 const LIST: &str = "tests/it/nets/drawn.txt";
-const HEAD: &str = "# How many bytes each party draws for each purpose in the shapes of the nets (docs/nets.md), of single values
-# the first 32 KiB. Written by
+const HEAD: &str =
+    "# How many bytes each party draws for each purpose in the shapes of the nets (docs/nets.md), of
+# single values the first 32 KiB. Written by
 # DIVISI_NETS=write cargo test --test it nets::draws
 ";
 

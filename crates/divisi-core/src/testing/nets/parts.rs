@@ -8,7 +8,7 @@
 //! changes two draws of each, the first one and the last one of the last party, and the middle of one between
 //! them.
 //!
-//! What changes with each is listed (`masks`).
+//! What changes with each is listed (`masks`), and how much is drawn (`amounts`).
 //!
 //! A place is a line that calls a door. A function that draws for its callers says so by `track_caller`: then
 //! each of their lines is a place.
@@ -117,19 +117,13 @@ impl PartNet<'_> {
     /// place. It prints how much was judged.
     #[must_use]
     pub fn judge(&self, seed: u64) -> Vec<String> {
-        self.judge_all(seed, &mut Amounts::default())
-    }
-
-    /// Judges also how much is drawn (`amounts`).
-    #[must_use]
-    pub fn judge_with_amounts(&self, seed: u64) -> Vec<String> {
         let mut amounts = Amounts::default();
-        let mut faults = self.judge_all(seed, &mut amounts);
+        let mut faults = self.judge_parts(seed, &mut amounts);
         faults.extend(amounts.judge(self.folder));
         faults
     }
 
-    fn judge_all(&self, seed: u64, amounts: &mut Amounts) -> Vec<String> {
+    fn judge_parts(&self, seed: u64, amounts: &mut Amounts) -> Vec<String> {
         let mut faults = Vec::new();
         let counted = |shape| {
             let (happened, draws) = run(shape, [seed; 3], None, true);
@@ -252,8 +246,10 @@ mod tests {
         };
         let shape = || NetShape::new("parts", 2, ShapeSecurity::Curious, run);
         let net = PartNet { folder: "no folder", packages: &["divisi-core"], shapes: vec![shape()], idle };
-        let (mut listed, faults): (Vec<_>, _) =
-            net.judge(1).into_iter().partition(|fault| fault.contains(" depends on: "));
+        let (mut listed, faults): (Vec<_>, _) = net
+            .judge_parts(1, &mut Amounts::default())
+            .into_iter()
+            .partition(|fault| fault.contains(" depends on: "));
         listed.retain(|line| !line.contains(" depends on: session "));
         [faults, listed]
     }

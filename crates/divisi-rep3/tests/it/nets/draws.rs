@@ -132,5 +132,5 @@ fn each_part_of_what_is_drawn_is_used() {
         ("rep3 coefficients", "planes/batch.rs", IdlePart::Any, tiles),
     ];
     let net = PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-rep3"], shapes, idle };
-    assert_eq!(net.judge_with_amounts(1), [] as [String; 0]);
+    assert_eq!(net.judge(1), [] as [String; 0]);
 }
