@@ -367,3 +367,7 @@ pub(super) fn elements_of<F: Mac>(rows: &MacShares, from: usize) -> Auth<F, F> {
     let macs = macs::<F>(rows, positions);
     Auth::new(vec![F::from_low_bits(x)].into(), sums(&macs))
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+pub(super) mod tests;

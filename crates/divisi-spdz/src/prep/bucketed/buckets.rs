@@ -21,6 +21,12 @@ pub(super) fn size(buckets: usize, rho: u32) -> usize {
     bucket::size_behind_firsts(buckets, rho)
 }
 
+/// The numbers of buckets that are made together, one lot after the other, each with the size of its buckets.
+pub(super) fn lots(count: usize, rho: u32) -> impl Iterator<Item = [usize; 2]> {
+    let lot = move |from| MOST.min(count - from);
+    (0..count).step_by(MOST).map(lot).map(move |buckets| [buckets, size(buckets, rho)])
+}
+
 /// The bucket of each item that is not the first one of a bucket, by a coin that follows the check of all
 /// items \[K16\].
 ///
@@ -52,6 +58,19 @@ mod tests {
     use divisi_core::PublicParameters;
     use divisi_core::testing::Harness;
     use divisi_field::Gf48;
+
+    /// Every lot of buckets is as secure as it must be by itself, also a small one behind large ones.
+    #[test]
+    fn every_lot_is_sound() {
+        for (count, rho) in [1, 100, MOST - 1, MOST, MOST + 1, 2 * MOST + 345].map(|count| (count, 40)) {
+            let lots: Vec<[usize; 2]> = lots(count, rho).collect();
+            assert_eq!(lots.iter().map(|[buckets, _]| buckets).sum::<usize>(), count);
+            for [buckets, size] in lots {
+                let bits = bucket::error_bits_behind_firsts(buckets, size);
+                assert!(buckets <= MOST && bits >= f64::from(rho), "{count}: {buckets} of {size}");
+            }
+        }
+    }
 
     /// Each partition follows from the coin that was tossed for it.
     #[test]

@@ -36,9 +36,7 @@ pub(super) fn triples<V: Shareable + Field, F: Mac + Embeds<V>>(
     count: usize,
 ) -> Result<Triples<V, F>, Abort> {
     let mut all = empty(count);
-    for from in (0..count).step_by(buckets::MOST) {
-        let buckets = buckets::MOST.min(count - from);
-        let size = buckets::size(buckets, rows.config().rho);
+    for [buckets, size] in buckets::lots(count, rows.config().rho) {
         let items = buckets * size;
         let batches = (0..items).step_by(LANES).map(|from| LANES.min(items - from));
         let (f, w) = (width::<F>(), width::<V>());
@@ -209,4 +207,32 @@ fn combined<V: Shareable + Field, F: Mac + Embeds<V>>(
     // the products are not used before this [K17]
     party.check_opened()?;
     Ok(Triples { a, b, c })
+}
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::source::Source;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+    use divisi_field::{Gf8, Gf48};
+
+    /// Every item is in one bucket, also in those behind the first piece: a bucket of items that stand in
+    /// others, too, hides less than it must.
+    #[test]
+    fn each_item_is_used_once() {
+        let (buckets, size) = (LANES / 2, 4);
+        let ends = run(2, &PublicParameters::new("buckets"), |session| {
+            let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
+            let items = dealer.byte_triples(&mut party, buckets * size)?;
+            let sum = |of: &Auth<Gf8, Gf48>| of.m.iter().fold(Gf48::ZERO, |sum, m| sum + *m);
+            let all = sum(&items.a);
+            let made = combined(&mut party, items, buckets, size)?;
+            Ok((made.a.len(), all == sum(&made.a)))
+        });
+        assert!(ends.iter().all(|end| *end == Ok((buckets, true))), "{ends:?}");
+    }
 }
