@@ -50,10 +50,10 @@ fn everything_is_drawn_for_one_purpose_and_used() {
 type Made = fn(&mut Session, &Keys, &mut Sampler) -> Result<Vec<Ciphertext>, Abort>;
 
 /// A shape that puts out ciphertexts as they were made: later their errors are rounded away.
-fn told(operation: Operation, form: Form, make: Made) -> NetShape {
+fn told(name: &'static str, operation: Operation, form: Form, make: Made) -> NetShape {
     let ring = small(operation, form, 3);
     let agreed = ring.parameters().describe(PublicParameters::new("told"));
-    NetShape::new("ciphertexts", 3, ShapeSecurity::Curious, move |mut session, _, out: &mut ShapeOutcome| {
+    NetShape::new(name, 3, ShapeSecurity::Curious, move |mut session, _, out: &mut ShapeOutcome| {
         let keys = Keys::generate(&mut session, &ring)?;
         let mut sampler = Sampler::new(&session);
         let made = make(&mut session, &keys, &mut sampler)?;
@@ -79,11 +79,11 @@ fn refreshed(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Resul
 fn each_part_of_what_is_drawn_is_used() {
     let mut shapes = super::net().shapes;
     shapes.extend([
-        told(Operation::Triples, Form::LeanTree, |_, keys, sampler| {
+        told("ciphertexts", Operation::Triples, Form::LeanTree, |_, keys, sampler| {
             Ok(vec![keys.encrypt(sampler, keys.ring().parameters().top(), None)])
         }),
-        told(Operation::PrivateTables, Form::LeanRing, refreshed),
-        told(Operation::PrivateTables, Form::Paper, refreshed),
+        told("refreshed", Operation::PrivateTables, Form::LeanRing, refreshed),
+        told("refreshed as in the paper", Operation::PrivateTables, Form::Paper, refreshed),
     ]);
     let made = "numbers are made of these words, and are judged themselves";
     let rounded = "a switch of the modulus rounds it away before anything is sent or put out";
