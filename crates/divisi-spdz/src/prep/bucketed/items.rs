@@ -333,4 +333,20 @@ mod tests {
             assert_eq!((from, at), (3 + 9 * width, at));
         }
     }
+
+    /// What masks a proof comes from rows of its own.
+    #[cfg(feature = "testing")]
+    #[test]
+    fn masks_are_no_bits_of_vectors() {
+        let (shape, lanes) = (Shape::new(3), 70);
+        let rows = rows_of::<divisi_field::Gf48>(&shape, lanes);
+        rows::tests::own_masks(rows, |rows, party, wide, narrow| {
+            let sent = send(rows, party, &shape, lanes, true, (wide, narrow))?;
+            let planes = sent.items.v.iter().zip(&shape.pieces).flat_map(|(v, piece)| {
+                (0..piece.width).flat_map(move |k| v.x.iter().map(move |v| v.0 >> k & 1 == 1))
+            });
+            let bits = planes.collect();
+            Ok((receive(rows, party, &shape, sent)?.mask, bits))
+        });
+    }
 }

@@ -12,6 +12,38 @@ fn dealt(mut session: Session) -> Result<(Party<Gf48>, Rows), Abort> {
     Rows::of(session, setup)
 }
 
+/// Demands of two batches with these numbers of rows that their masks differ, and are not among the bits of
+/// either. `work` returns the mask and all bits of a batch.
+pub(in crate::prep) fn own_masks(
+    [wide, narrow]: [usize; 2],
+    work: impl Fn(
+        &mut Rows,
+        &mut Party<Gf48>,
+        WideShares,
+        MacShares,
+    ) -> Result<(Auth<Gf48, Gf48>, Vec<bool>), Abort>
+    + Sync,
+) {
+    let ends = run(2, &PublicParameters::new("masks"), |session| {
+        let (mut party, mut rows) = dealt(session)?;
+        let mut strand = party.session.strand()?;
+        let (mut masks, mut bits) = (HashSet::new(), Vec::new());
+        for _ in 0..2 {
+            let begun = rows.with(&mut party, |_, setup| setup.begin_ahead(&mut strand, wide, narrow))?;
+            let here = rows.with(&mut party, |_, setup| setup.receive_ahead(&mut strand, begun))?;
+            let (wide, narrow) = rows.with(&mut party, |session, setup| setup.finish_ahead(session, here))?;
+            let (mask, all) = work(&mut rows, &mut party, wide, narrow)?;
+            masks.insert((0..48).map(|k| mask.x[0].to_bits() >> k & 1 == 1).collect::<Vec<bool>>());
+            bits.push(all);
+        }
+        // nobody ends before the other one has everything
+        party.coins.toss(&mut party.session, SETUP)?;
+        let among = bits.iter().flat_map(|bits| bits.windows(48)).any(|bits| masks.contains(bits));
+        Ok((masks.len(), bits[0].len() >= 48, among))
+    });
+    assert!(ends.iter().all(|end| *end == Ok((2, true, false))), "{ends:?}");
+}
+
 /// Bits of a second piece are others than those of the first.
 #[test]
 fn pieces_of_bits_differ() {
