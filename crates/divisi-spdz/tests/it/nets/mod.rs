@@ -5,6 +5,7 @@ mod client;
 mod draws;
 mod made;
 pub mod online;
+mod openings;
 mod stocks;
 mod worlds;
 
