@@ -152,7 +152,8 @@ fn no_row_is_hashed_twice() {
         let ends = run(3, &parameters(), |mut session| {
             let mut setup = Setup::over_field(&mut session, SetupConfig::default(), 48)?;
             record::begin();
-            for width in [1, 128, 200, 1000] {
+            // the longest payloads take a second message
+            for width in [1, 128, 200, 8192] {
                 let payload = BitVectors { width };
                 let values = |count: usize| vec![0; count * payload.words()];
                 if checked {
@@ -175,14 +176,14 @@ fn no_row_is_hashed_twice() {
             let (ours, seen) = hashed_once(me, &calls);
             let step = |key: u128| (key >> 64) as u8;
             assert!(seen.keys().all(|(key, _)| (step(*key) >= 9) != checked));
-            // rows have 1, 1, 2 and 8 blocks, and each class has its own step
+            // rows have 1, 1, 2 and 64 blocks, and each class has its own step
             let steps: BTreeSet<u8> = seen.keys().map(|(key, _)| step(*key)).collect();
-            assert_eq!(steps, [0, 1, 3].map(|class| class + if checked { 2 } else { 9 }).into());
-            assert_eq!((ours, seen.len()), (2 * 200 * 12, 4 * 200 * 12));
+            assert_eq!(steps, [0, 1, 6].map(|class| class + if checked { 2 } else { 9 }).into());
+            assert_eq!((ours, seen.len()), (2 * 200 * 68, 4 * 200 * 68));
             rows += seen.len();
         }
     }
-    assert_eq!(rows, 2 * 3 * 4 * 200 * 12);
+    assert_eq!(rows, 2 * 3 * 4 * 200 * 68);
 }
 
 /// A set-up does not make both rows with a check and rows without one.

@@ -221,3 +221,43 @@ mod fuzz {
         });
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::source::Source;
+    use divisi_core::testing::{failed_check, run};
+    use divisi_core::{PublicParameters, step};
+    use divisi_field::{Field, Gf48};
+
+    const PIECES: Step = step!("pieces");
+
+    /// A lie about any lane of any piece is noticed, also if its pieces are alike.
+    #[test]
+    fn every_piece_is_checked() {
+        let opened = |lie: Option<(usize, usize)>| {
+            run(2, &PublicParameters::new("pieces"), |session| {
+                let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
+                let mut pieces = Vec::new();
+                for _ in 0..3 {
+                    let bits = dealer.bits(&mut party, 4)?;
+                    let words = bits.x.iter().map(|bit| Word32(bit.to_bits() as u32));
+                    pieces.push(Auth::<Word32, Gf48>::new(words.collect(), bits.m.clone()));
+                }
+                if let (Some((piece, lane)), 1) = (lie, party.me().index()) {
+                    pieces[piece].x[lane] += Word32(1);
+                }
+                party.open_pieces(PIECES, &pieces, &[2; 3])?;
+                party.check()
+            })
+        };
+        assert!(opened(None).iter().all(Result::is_ok));
+        for lie in (0..3).flat_map(|piece| [0, 1, 3].map(|lane| (piece, lane))) {
+            let ends = opened(Some(lie));
+            assert!(ends.iter().all(Result::is_err), "{lie:?}");
+            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{lie:?}: {ends:?}");
+        }
+    }
+}
