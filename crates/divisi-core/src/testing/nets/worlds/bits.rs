@@ -28,24 +28,25 @@ impl Columns {
         let places: BTreeSet<Place> = views.iter().flat_map(BTreeMap::keys).copied().collect();
         let mut columns = Columns { words, all: Vec::new(), messages: Vec::new() };
         for place in places {
-            let of = |view: &View| view.get(&place).map(Vec::len);
-            let first = views.first().and_then(of);
-            let same = views.iter().all(|view| of(view) == first);
+            let bodies: Vec<Option<&Vec<u8>>> = views.iter().map(|view| view.get(&place)).collect();
+            let length = |body: &Option<&Vec<u8>>| body.map(Vec::len);
+            let first = bodies.first().and_then(length);
+            let same = bodies.iter().all(|body| length(body) == first);
             let bits = if same { 8 * first.unwrap_or(0) } else { 1 };
             columns.messages.push((columns.len(), bits, place));
             for bit in 0..bits {
-                let value = |view: &View| match view.get(&place).filter(|_| same) {
+                let value = |body: &Option<&Vec<u8>>| match body.filter(|_| same) {
                     Some(body) => body.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1),
-                    None => of(view) == first,
+                    None => length(body) == first,
                 };
-                let mut column = vec![0_u64; 2 * words];
-                for (number, view) in views.iter().enumerate() {
+                let start = columns.all.len();
+                columns.all.resize(start + 2 * words, 0);
+                for (number, body) in bodies.iter().enumerate() {
                     let (world, run) = (number % 2, number / 2);
-                    if let Some(word) = column.get_mut(world * words + run / 64) {
-                        *word |= u64::from(value(view)) << (run % 64);
+                    if let Some(word) = columns.all.get_mut(start + world * words + run / 64) {
+                        *word |= u64::from(value(body)) << (run % 64);
                     }
                 }
-                columns.all.extend(column);
             }
         }
         columns
