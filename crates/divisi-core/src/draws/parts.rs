@@ -39,8 +39,9 @@ pub enum DrawPart {
     Middle,
     /// The last one.
     Last,
-    /// The highest bit of the last one; of numbers the last one.
-    HighestBit,
+    /// The bit after which so many are left to the end, of words from the lowest to the highest; of numbers
+    /// the last one.
+    Bit(u32),
 }
 
 impl DrawPart {
@@ -48,13 +49,22 @@ impl DrawPart {
         match self {
             DrawPart::First => all.first_mut(),
             DrawPart::Middle => all.get_mut(all.len() / 2),
-            DrawPart::Last | DrawPart::HighestBit => all.last_mut(),
+            DrawPart::Last => all.last_mut(),
+            DrawPart::Bit(left) => {
+                let bits = 8 * size_of::<T>().max(1);
+                let last = all.len().checked_sub(1 + left as usize / bits)?;
+                all.get_mut(last)
+            }
         }
     }
 
-    /// What a word differs by: some use its low bits, and others the high ones.
-    fn difference(self) -> u64 {
-        if self == DrawPart::HighestBit { 1 << 63 } else { 0x5b00_0000_0000_005b }
+    /// What a word of type `T`, in the high bits of this one, differs by: some use its low bits, and others
+    /// the high ones.
+    fn difference<T>(self) -> u64 {
+        match self {
+            DrawPart::Bit(left) => 1 << 63 >> (left as usize % (8 * size_of::<T>().max(1)) % 64),
+            _ => 0x5b00_0000_0000_005b,
+        }
     }
 }
 
@@ -90,7 +100,7 @@ impl DrawRecord {
         if let Some(part) = self.changed_part(of, strand, caller)
             && let Some(byte) = part.of(out)
         {
-            *byte ^= (part.difference() >> 56) as u8;
+            *byte ^= (part.difference::<u8>() >> 56) as u8;
         }
     }
 }
@@ -110,7 +120,7 @@ impl StreamRecord {
         if let Some(part) = self.record.changed_part(of, strand, caller)
             && let Some(word) = part.of(out)
         {
-            *word = other(*word, part.difference());
+            *word = other(*word, part.difference::<T>());
         }
     }
 }

@@ -43,6 +43,8 @@ pub enum IdlePart {
     First,
     /// The last one.
     Last,
+    /// So many bits at the end; the one before them is judged.
+    End(u32),
     /// Each.
     Any,
 }
@@ -149,10 +151,12 @@ impl PartNet<'_> {
                     None => true,
                     Some(IdlePart::First) => *part != DrawPart::First,
                     Some(IdlePart::Last) => *part == DrawPart::First,
+                    Some(IdlePart::End(_)) => *part != DrawPart::Middle,
                     Some(IdlePart::Any) => false,
                 };
+                let left = if let Some(IdlePart::End(bits)) = idle { bits } else { 0 };
                 if places.insert((of, caller.to_string())) {
-                    for which in [DrawPart::First, DrawPart::HighestBit].into_iter().filter(judged) {
+                    for which in [DrawPart::First, DrawPart::Bit(left)].into_iter().filter(judged) {
                         parts.extend(ends.iter().map(|part| ChangedPart { part: which, ..*part }));
                     }
                     parts.extend(Some(*middle).filter(|middle| judged(&middle.part)));
@@ -167,7 +171,7 @@ impl PartNet<'_> {
             masks.add_bare(bare(shape, seed, happened, &inputs));
             let mut unused = unused(shape, seed, happened, &parts, &mut masks);
             // where the highest bit is not used, others have to be
-            let high = unused.extract_if(.., |changed| changed.part == DrawPart::HighestBit);
+            let high = unused.extract_if(.., |changed| changed.part == DrawPart::Bit(0));
             let low: Vec<_> = high.map(|changed| ChangedPart { part: DrawPart::Last, ..changed }).collect();
             let whole = self::unused(shape, seed, happened, &low, &mut masks);
             low.iter().filter(|part| !whole.contains(part)).for_each(|part| masks.add_low(part.place));
@@ -176,7 +180,7 @@ impl PartNet<'_> {
                     let which = match part {
                         DrawPart::First => "first",
                         DrawPart::Middle => "middle",
-                        DrawPart::Last | DrawPart::HighestBit => "last",
+                        DrawPart::Last | DrawPart::Bit(_) => "last",
                     };
                     let when = match number {
                         0 => "first",
@@ -356,5 +360,9 @@ mod tests {
         // of what is spared in part the rest is judged
         assert_eq!(faults(&[of("mask of a part", IdlePart::First)], short).len(), 1);
         assert_eq!(faults(&[of("mask of a part", IdlePart::Any)], short), [""; 0]);
+        // up to the bits at the end
+        assert_eq!(faults(&[of("mask of a part", IdlePart::End(8))], short), [""; 0]);
+        let fault = "mask of a part: nothing depends on the last part";
+        assert!(faults(&[of("mask of a part", IdlePart::End(7))], short)[0].starts_with(fault));
     }
 }

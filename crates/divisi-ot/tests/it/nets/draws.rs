@@ -90,7 +90,7 @@ fn each_part_of_what_is_drawn_is_used() {
     let idle = &[(
         "ot delta of a field",
         "testing.rs",
-        IdlePart::Last,
+        IdlePart::End(80),
         "a key of 48 bits has the first six bytes of it",
     )];
     let net = PartNet {

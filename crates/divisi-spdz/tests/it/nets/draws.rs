@@ -126,8 +126,8 @@ fn each_part_of_what_is_drawn_is_used() {
     let shapes = super::online::shapes().into_iter().chain(few).collect();
     let words = "an element is made of 16 bytes, of which 48 bits remain";
     let idle = &[
-        ("spdz own", "triple.rs", IdlePart::Last, words),
-        ("spdz zero", "party/openings.rs", IdlePart::Last, words),
+        ("spdz own", "triple.rs", IdlePart::End(80), words),
+        ("spdz zero", "party/openings.rs", IdlePart::End(80), words),
     ];
     let net = PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-spdz"], shapes, idle };
     assert_eq!(net.judge(1), [] as [String; 0]);
