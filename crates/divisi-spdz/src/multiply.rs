@@ -200,3 +200,34 @@ pub(crate) fn mask<F: Mac>(x: &mut [F], bits: &[Gf2]) {
         *x = *chosen;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::source::{Products, Source};
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+    use divisi_field::Gf48;
+
+    /// Each of five lists of another length is refused, before anything is sent.
+    #[test]
+    fn products_of_lists_of_other_lengths_are_refused() {
+        for other in 0..5 {
+            let count = |list| if list == other { 2 } else { 3 };
+            let ends = run(2, &PublicParameters::new("lengths"), |session| {
+                let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
+                let BitTriples { a, b, c } = dealer.element_triples(&mut party, 3)?;
+                let triples =
+                    BitTriples { a: a.part(0..count(0)), b: b.part(0..count(1)), c: c.part(0..count(2)) };
+                let s = dealer.bits(&mut party, count(3))?;
+                let p = dealer.element_triples(&mut party, count(4))?.b;
+                party.multiply_bits(&s, &p, triples).map(|_| ())
+            });
+            let refused = |end: &Result<(), Abort>| {
+                matches!(end, Err(Abort::Misuse { what: Misuse::CountsDiffer, .. }))
+            };
+            assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{other}: {ends:?}");
+        }
+    }
+}

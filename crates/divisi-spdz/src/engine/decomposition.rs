@@ -146,6 +146,29 @@ mod tests {
         }
     }
 
+    /// Whatever q1 is, a solution is one in every row; if q1 is zero, no table has any.
+    #[test]
+    fn what_is_found_is_a_solution() {
+        let of_bytes = |few: usize| {
+            let mut q1 = [[Gf8::ZERO; 8]; 3];
+            q1.iter_mut().flatten().take(few).enumerate().for_each(|(i, x)| *x = Gf8(1 << (i % 8)));
+            q1
+        };
+        let maps: Vec<Polynomial> = (0..=24).map(of_bytes).collect();
+        let all = SBOXES.iter().flat_map(|table| maps.iter().map(move |q1| (table, solve(table, *q1))));
+        let mut none = 0;
+        for (table, found) in all {
+            let Some(found) = found else {
+                none += 1;
+                continue;
+            };
+            for (x, wanted) in (0..=u8::MAX).zip(table.values) {
+                assert_eq!(found.at(Gf8(x)).0 & 0x0f, *wanted);
+            }
+        }
+        assert!(none >= SBOXES.len());
+    }
+
     /// Without a constant, p1 q1 + p2 is zero at x = 0, where no S-box of DES is zero.
     #[test]
     fn a_constant_is_needed() {

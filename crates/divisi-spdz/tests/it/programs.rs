@@ -155,6 +155,25 @@ fn shared_values_enter_a_tiny_circuit() {
     assert_eq!(found, Ok(vec![vec![0xed, 0x63]; 2])); // FIPS 197, 5.1.1
 }
 
+/// A layer takes no table of the other direction, also if more were made ahead than the layer before took.
+#[test]
+fn layers_of_a_tiny_circuit_have_either_direction() {
+    let found = local::run(2, &PublicParameters::new("spdz programs"), |session| {
+        let mut engine = prepared::<F>(session, None, SpdzProtocol::Lookup)?;
+        let x = given(&mut engine, PartyId::P2, &[0x53, 0])?;
+        let mut t = Tiny::new(engine);
+        let [mut mask, mut public]: [TinyByte<F>; 2] = t.enter(&[x])?.pop().unwrap();
+        let layers = [Direction::Encrypt, Direction::Decrypt, Direction::Decrypt];
+        t.prepare(layers.len(), 1, 2)?;
+        layers.into_iter().try_for_each(|d| t.sbox(d, &mut [&mut mask]))?;
+        t.open_indices()?;
+        layers.into_iter().try_for_each(|d| t.sbox(d, &mut [&mut public]))?;
+        let out = t.output(mask, public)?;
+        opened(&mut t.into_engine(), out)
+    });
+    assert_eq!(found, Ok(vec![vec![0x50, 0x52]; 2])); // FIPS 197, 5.3.2
+}
+
 /// Which groups of bits are zero, and how many products the test took.
 fn zeros<F: Host>(parties: usize, groups: &[Vec<bool>]) -> Result<(Vec<bool>, u64), Abort> {
     agreed(parties, None, |e: &mut Spdz<F>| {
