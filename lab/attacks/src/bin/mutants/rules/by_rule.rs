@@ -57,6 +57,17 @@ pub mod by_rule {
         value
     }
 
+    /// In scope together these two have a method that is ambiguous for `()`: the value of before of a call
+    /// that gives nothing would weaken nothing, so the compiler does not take it.
+    pub trait Anything {
+        fn is_something(&self) {}
+    }
+    impl<T: ?Sized> Anything for T {}
+    pub trait Nothing {
+        fn is_something(&self) {}
+    }
+    impl Nothing for () {}
+
     pub fn short<T>(on: bool, list: &[T]) -> &[T] {
         match list {
             [first @ .., _] if on => first,

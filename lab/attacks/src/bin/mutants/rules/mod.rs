@@ -98,7 +98,7 @@ pub fn engines() -> Vec<&'static str> {
 }
 
 /// What in a crate's source is no protocol.
-const OTHERS: [&str; 23] = [
+const OTHERS: [&str; 24] = [
     "/adapter",
     "/tests",
     "/adversary",
@@ -112,6 +112,7 @@ const OTHERS: [&str; 23] = [
     "/dealer",
     "/lies",
     "/checks.rs",
+    "/compiled.rs",
     "/cost.rs",
     "/options.rs",
     "/applications",

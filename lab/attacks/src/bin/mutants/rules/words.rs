@@ -70,7 +70,7 @@ const COUNTS: [&str; 8] = ["len()", " as ", "number", "count", "index", "step", 
 /// many arguments.
 pub fn act_on(receiver: &str, name: &str, arguments: usize) -> Option<Act> {
     match (name, arguments) {
-        ("words", 1) => Some(Draws),
+        ("words", 1) if !receiver.is_empty() => Some(Draws),
         ("fill", 1) if receiver.is_empty() => Some(Draws),
         // the bits of security that a check has
         ("min", 1) if receiver.contains("rho") => Some(Counts),

@@ -68,7 +68,9 @@ impl Sites<'_> {
         for (how, function) in
             [("takes the value of before for", "again"), ("takes one value for all parties by", "same")]
         {
-            self.add(expr, format!("{how} {of}"), format!("crate::by_rule::{function}({{on}}, {text})"));
+            let known = "use crate::by_rule::{Anything as _, Nothing as _};";
+            let value = format!("{{ {known} let value = {text}; (&value).is_something(); value }}");
+            self.add(expr, format!("{how} {of}"), format!("crate::by_rule::{function}({{on}}, {value})"));
         }
         self.number(expr, text, of);
         self.lists(expr, text, of);
