@@ -6,7 +6,6 @@
 use super::lists::{self, VARIABLE};
 use crate::draws::PartyDraws;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 const LIST: &str = "tests/it/nets/drawn.txt";
 const HEAD: &str =
@@ -56,11 +55,7 @@ impl Amounts {
 
     /// What differs from the list in a package's folder.
     pub fn judge(&self, folder: &str) -> Vec<String> {
-        let made = self.list();
-        match lists::written(&Path::new(folder).join(LIST), &made) {
-            Ok(written) => differences(&written, &made),
-            Err(fault) => vec![fault],
-        }
+        lists::judge(folder, LIST, &self.list(), differences)
     }
 }
 

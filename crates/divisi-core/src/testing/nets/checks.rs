@@ -19,7 +19,6 @@ use super::plan::Honest;
 use crate::meter::{ComparedBits, Metered};
 use crate::{Check, PartyId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 const LIST: &str = "tests/it/nets/honest.txt";
 /// The heads of the last blocks.
@@ -173,12 +172,8 @@ fn list(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String
 
 /// What differs from the list, and which of these checks nobody executes.
 pub(super) fn judge(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String) -> Vec<String> {
-    let (made, file, [honest, _]) = (list(net, runs, name), Path::new(net.folder).join(LIST), runs);
-    let written = match lists::written(&file, &made) {
-        Ok(written) => written,
-        Err(fault) => return vec![fault],
-    };
-    let mut faults = differences(&written, &made);
+    let (made, [honest, _]) = (list(net, runs, name), runs);
+    let mut faults = lists::judge(net.folder, LIST, &made, differences);
     let outcomes = honest.iter().flat_map(|run| &run.outcomes);
     let executed: BTreeSet<&str> =
         outcomes.flat_map(|one| one.counted.checks.keys().map(|check| check.id())).collect();

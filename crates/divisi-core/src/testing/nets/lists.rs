@@ -25,10 +25,19 @@ pub(super) fn block(list: &mut String, head: &str, items: &[impl AsRef<str>], be
     list.push('\n');
 }
 
-/// The list that stands in a file, after it was written anew with what was made, if that is asked for.
-pub(super) fn written(file: &Path, made: &str) -> Result<String, String> {
-    if std::env::var_os(VARIABLE).is_some_and(|value| value == "write") {
-        std::fs::write(file, made).map_err(|e| format!("{}: {e}", file.display()))?;
+/// What differs between the list that stands in a package's folder and what was made. If that is asked for,
+/// the list is written anew first.
+pub(super) fn judge(
+    folder: &str,
+    list: &str,
+    made: &str,
+    differences: impl FnOnce(&str, &str) -> Vec<String>,
+) -> Vec<String> {
+    let file = Path::new(folder).join(list);
+    if std::env::var_os(VARIABLE).is_some_and(|value| value == "write")
+        && let Err(e) = std::fs::write(&file, made)
+    {
+        return vec![format!("{}: {e}", file.display())];
     }
-    Ok(std::fs::read_to_string(file).unwrap_or_default())
+    differences(&std::fs::read_to_string(file).unwrap_or_default(), made)
 }

@@ -12,7 +12,6 @@ use super::parts::Happened;
 use crate::PartyId;
 use crate::draws::DrawPlace;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 const LIST: &str = "tests/it/nets/masks.txt";
 /// What the list calls the inputs of parties.
@@ -109,11 +108,7 @@ impl Masks {
 
     /// What differs from the list in a package's folder.
     pub fn judge(&self, folder: &str) -> Vec<String> {
-        let made = self.list();
-        match lists::written(&Path::new(folder).join(LIST), &made) {
-            Ok(written) => differences(&written, &made),
-            Err(fault) => vec![fault],
-        }
+        lists::judge(folder, LIST, &self.list(), differences)
     }
 }
 
