@@ -9,10 +9,13 @@
 //! Each shape that asks how many lanes it has is run with twice as many, too, and the checks that compare no
 //! more then are listed: a comparison of the first lane alone stands there.
 //!
+//! Shapes are run with equal inputs, too: what occurs twice in their messages is listed (`alike`).
+//!
 //! Three laws need no list: each check of the crate is executed by some shape, no comparison is shorter than
 //! [`LEAST`] bits, and of each digest that is compared it is known how much went into it. What is an
 //! exception is listed with the reason.
 
+use super::alike;
 use super::lists::{self, VARIABLE};
 use super::messages::MessageNet;
 use super::plan::Honest;
@@ -24,12 +27,15 @@ const LIST: &str = "tests/it/nets/honest.txt";
 /// The heads of the last blocks.
 const RECEIVERS: &str = "who receives";
 const STEADY: &str = "no more with twice as many lanes";
+const SENT: &str = "what is alike in messages, with equal inputs";
+const OPENED: &str = "what is alike in the sums of messages";
 /// A comparison of fewer bits is found by name.
 const LEAST: u64 = 64;
 const HEAD: &str =
     "# What the honest runs of the nets do (docs/nets.md): how often each party executes each check, how many
 # bits it compares for it (or values that a random combination covers), after how long chains of messages
-# it opens coins, after how many checks it writes to a disk, and who receives what. Written by
+# it opens coins, after how many checks it writes to a disk, who receives what, and in how many shapes a step
+# has bytes that occur twice. Written by
 # DIVISI_NETS=write cargo test --test it nets::census_of_messages
 ";
 
@@ -156,23 +162,28 @@ fn steady([honest, twice]: [&[Honest]; 2], varies: &BTreeSet<&str>) -> Vec<Strin
 }
 
 /// The list that these runs make.
-fn list(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String) -> String {
-    let [honest, _] = runs;
+fn list(
+    net: &MessageNet<'_>,
+    [honest, twice, equal]: [&[Honest]; 3],
+    name: &dyn Fn(u32) -> String,
+) -> String {
     let varies = net.varies.iter().map(|(what, _)| *what).collect();
     let mut list = HEAD.to_owned();
     let mut block = |head: &str, items: Vec<String>| lists::block(&mut list, head, &items, ",");
     net.shapes.iter().zip(honest).for_each(|(shape, run)| block(shape.name, counted(run, &varies)));
     block(RECEIVERS, receivers(honest, name, &varies));
-    let steady = steady(runs, &varies);
-    if !steady.is_empty() {
-        block(STEADY, steady);
+    let [sent, opened] = alike::lists(net, equal, name);
+    for (head, items) in [(STEADY, steady([honest, twice], &varies)), (SENT, sent), (OPENED, opened)] {
+        if !items.is_empty() {
+            block(head, items);
+        }
     }
     list
 }
 
 /// What differs from the list, and which of these checks nobody executes.
-pub(super) fn judge(net: &MessageNet<'_>, runs: [&[Honest]; 2], name: &dyn Fn(u32) -> String) -> Vec<String> {
-    let (made, [honest, _]) = (list(net, runs, name), runs);
+pub(super) fn judge(net: &MessageNet<'_>, runs: [&[Honest]; 3], name: &dyn Fn(u32) -> String) -> Vec<String> {
+    let (made, [honest, ..]) = (list(net, runs, name), runs);
     let mut faults = lists::judge(net.folder, LIST, &made, differences);
     let outcomes = honest.iter().flat_map(|run| &run.outcomes);
     let executed: BTreeSet<&str> =

@@ -8,7 +8,7 @@
 use super::attack::{Tried, UNREACHED, attack};
 pub use super::plan::Extent;
 use super::plan::{self, Change, Honest};
-use super::{NetShape, checks, doubts, sources};
+use super::{EQUAL, NetShape, checks, doubts, sources};
 use crate::Check;
 use crate::local::first;
 use crate::testing::{Sent, many, sent};
@@ -65,8 +65,9 @@ impl MessageNet<'_> {
         let name = |step: u32| names.get(&step).cloned().unwrap_or_else(|| format!("step {step:#010x}"));
         let (mut faults, mut rows) = (Vec::new(), BTreeMap::<String, [usize; 3]>::new());
         let name_of_all = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let (honest, twice) = match self.honest().and_then(|one| Ok((self.twice(&one)?, one))) {
-            Ok((twice, honest)) => (honest, twice),
+        let runs = self.honest().and_then(|one| Ok((self.twice(&one)?, self.equal()?, one)));
+        let (honest, twice, equal) = match runs {
+            Ok((twice, equal, honest)) => (honest, twice, equal),
             Err(faults) => return MessageCensus { name: name_of_all, shapes: 0, rows, faults },
         };
         for (step, messages) in honest.iter().flat_map(|run| run.messages()) {
@@ -107,7 +108,7 @@ impl MessageNet<'_> {
         let never = rows.keys().filter(|step| !altered.contains(*step));
         faults.extend(never.map(|step| format!("{step} was never changed")));
         faults.extend(self.unsent(folder, &rows));
-        faults.extend(checks::judge(self, [&honest, &twice], &name));
+        faults.extend(checks::judge(self, [&honest, &twice, &equal], &name));
         faults.extend(doubts::judge(self, &honest));
         MessageCensus { name: name_of_all, shapes: self.shapes.len(), rows, faults }
     }
@@ -125,7 +126,7 @@ impl MessageNet<'_> {
     }
 
     /// Whether chance decides if a message with this step is sent.
-    fn varies(&self, step: &str) -> bool {
+    pub(super) fn varies(&self, step: &str) -> bool {
         self.varies.iter().any(|(what, _)| *what == step)
     }
 
@@ -140,7 +141,15 @@ impl MessageNet<'_> {
 
     /// The honest runs of all shapes, or why there are none.
     fn honest(&self) -> Result<Vec<Honest>, Vec<String>> {
-        let one = |i: usize| self.shapes.get(i).map_or_else(|| Err(String::new()), |shape| run(shape, 1));
+        let one =
+            |i: usize| self.shapes.get(i).map_or_else(|| Err(String::new()), |shape| run(shape, 1, INPUTS));
+        all(many(self.shapes.len(), 2, one))
+    }
+
+    /// The honest runs with equal inputs.
+    fn equal(&self) -> Result<Vec<Honest>, Vec<String>> {
+        let one =
+            |i: usize| self.shapes.get(i).map_or_else(|| Err(String::new()), |shape| run(shape, 1, EQUAL));
         all(many(self.shapes.len(), 2, one))
     }
 
@@ -150,7 +159,7 @@ impl MessageNet<'_> {
         all(many(self.shapes.len(), 2, |i| {
             let grows = honest.get(i).is_some_and(|run| run.outcomes.iter().any(|one| one.grows));
             let Some(shape) = self.shapes.get(i).filter(|_| grows) else { return Ok(none()) };
-            run(shape, 2).map(|run| Honest { sent: Sent::new(), ..run })
+            run(shape, 2, INPUTS).map(|run| Honest { sent: Sent::new(), ..run })
         }))
     }
 
@@ -175,11 +184,11 @@ impl MessageNet<'_> {
     }
 }
 
-/// The honest run of a shape with so many times as many lanes.
-fn run(shape: &NetShape, size: usize) -> Result<Honest, String> {
+/// The honest run of a shape with so many times as many lanes, and with inputs of a seed.
+fn run(shape: &NetShape, size: usize, inputs: u64) -> Result<Honest, String> {
     let harness = shape.harness(WORLD);
     let recordings = harness.recordings();
-    let (ends, outcomes) = shape.act_at(size, harness, INPUTS, WORLD).into_iter().unzip();
+    let (ends, outcomes) = shape.act_at(size, harness, inputs, WORLD).into_iter().unzip();
     let aborted = |abort| format!("{}: an honest party aborted: {abort}", shape.name);
     first(ends).map_err(aborted)?;
     Ok(Honest { sent: sent(&recordings), outcomes })

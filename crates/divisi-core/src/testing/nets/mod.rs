@@ -3,6 +3,7 @@
 //!
 //! What they run are [`NetShape`]s, which each engine has in `tests/it/nets`; the judges here know no engine.
 
+mod alike;
 mod amounts;
 mod attack;
 mod checks;
@@ -20,8 +21,18 @@ pub mod sources;
 mod tests;
 pub mod worlds;
 
+pub use alike::opened_twice;
 pub use known::KnownWorld;
 pub use shape::{NetShape, ShapeOutcome, ShapeSecurity};
+
+/// Inputs of this seed, and of those above, are all equal.
+pub const EQUAL: u64 = 1 << 16;
+
+/// What tells the inputs of lanes and calls apart: their number, or nothing with a seed of equal inputs.
+#[must_use]
+pub fn apart(seed: u64, number: u64) -> u64 {
+    if seed >= EQUAL { 0 } else { number }
+}
 
 /// Whether the environment asks for everything that nets can try, which takes long.
 fn is_long() -> bool {

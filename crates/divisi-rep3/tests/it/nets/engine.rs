@@ -2,7 +2,7 @@
 
 use super::{LANES, dealt, shape};
 use crate::common::prelude::*;
-use divisi_core::testing::nets::{NetShape, ShapeOutcome};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, apart};
 use divisi_core::{ComparedDigest, step};
 use divisi_rep3::{Agreement, ComparedInput};
 use divisi_symmetric::aes;
@@ -19,8 +19,8 @@ pub fn shapes() -> Vec<NetShape> {
 /// A key, and a column of plaintext bytes for each place of a block, all in one; of two requests, the second
 /// with few lanes.
 fn input(seed: u64, lanes: usize) -> Vec<u8> {
-    let key = (0..16).map(|i| i ^ seed as u8);
-    key.chain((0..16 * lanes as u64).map(|i| (i * 17 + i * i + seed) as u8)).collect()
+    let key = (0..16).map(|i| (apart(seed, i) ^ seed) as u8);
+    key.chain((0..16 * lanes as u64).map(|i| apart(seed, i * 17 + i * i) + seed).map(|x| x as u8)).collect()
 }
 
 /// Two requests, whose inputs are agreed on, one by one and as a list.
@@ -29,7 +29,7 @@ fn play(trio: Trio, protocol: Protocol, seed: u64, out: &mut ShapeOutcome) -> Re
     let me = e.trio().me().index();
     let public = blake3::Hasher::new().update(b"a request").to_compare();
     for lanes in [out.lanes(LANES), 3] {
-        let part = &dealt(seed, &[input(seed, lanes)], me).remove(0);
+        let part = &dealt(seed + lanes as u64, &[input(seed, lanes)], me).remove(0);
         let mut agreed = vec![e.trio().agree_input(checks::A24, &public, Some(part))?];
         let compared =
             [checks::A24, checks::A26].map(|check| ComparedInput { check, public, part: Ok(part) });

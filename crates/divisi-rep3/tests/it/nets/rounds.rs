@@ -2,7 +2,7 @@
 
 use super::{LANES, dealt, shape};
 use crate::common::prelude::*;
-use divisi_core::testing::nets::{NetShape, ShapeOutcome};
+use divisi_core::testing::nets::{EQUAL, NetShape, ShapeOutcome};
 
 pub fn shapes() -> Vec<NetShape> {
     vec![
@@ -18,8 +18,9 @@ fn play(session: Session, seed: u64, out: &mut ShapeOutcome, ahead: bool) -> Res
     e.use_rounds(Rounds::Constant);
     let program = byte_product(3);
     for (call, lanes) in [out.lanes(LANES), 3, 64, 65].into_iter().enumerate() {
-        let inputs = Noise(seed + call as u64).columns(3, lanes);
-        let mine = dealt(seed, &inputs, e.trio().me().index());
+        let noise = |_| Noise(seed + call as u64).columns(3, lanes);
+        let inputs = Some(seed).filter(|seed| *seed < EQUAL).map_or_else(|| vec![vec![0; lanes]; 3], noise);
+        let mine = dealt(seed + call as u64, &inputs, e.trio().me().index());
         let secret = mine.iter().map(|part| e.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
         let mut wires = bits(&mut e, &secret)?;
         let results = if ahead {

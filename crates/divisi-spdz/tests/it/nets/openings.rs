@@ -3,7 +3,8 @@
 
 use super::dealt;
 use crate::engines::{given, given_bits};
-use divisi_core::testing::{Harness, Recording, party, run, sent};
+use divisi_core::testing::nets::opened_twice;
+use divisi_core::testing::{Harness, party, run, sent};
 use divisi_core::{
     Abort, Boolean, Bytes, Compares, Convert, Direction, Lookup, LookupOnto, Lookups, ProgramRun,
     PublicParameters, Session, Step,
@@ -12,16 +13,10 @@ use divisi_field::{Gf42, Gf48};
 use divisi_ot::{Base, SetupConfig, testing};
 use divisi_spdz::{AuthBit, AuthByte, Bucketed, Host, PublicTable, Source, SpdzProtocol, Tiny, TinyBits};
 use divisi_symmetric::des::SBOXES;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeSet;
 
 /// More lanes than any chunk has.
 const LANES: usize = 300;
-
-/// So many bytes occur twice by chance less often than once in 2^90 runs.
-const WINDOW: usize = 16;
-
-/// Neighbours have this distance in bytes: a multiple of 1, 4, 6, 8 and 48 bits.
-const NEXT: usize = 6;
 
 /// The steps whose openings are outputs, and those in which parties agree on parameters.
 const PUBLIC: &[&str] = &[
@@ -31,47 +26,14 @@ const PUBLIC: &[&str] = &[
     "divisi_core::session::agree/echo",
 ];
 
-/// The sums of the messages of all parties, for each step in order, each to its first peer.
-fn sums(recordings: &[Recording]) -> BTreeMap<u32, Vec<Vec<u8>>> {
-    let mut sums = BTreeMap::<u32, Vec<Vec<u8>>>::new();
-    let first = |from: u8| party(if from == 1 { 2 } else { 1 });
-    let sent = sent(recordings).into_iter();
-    for (_, frames) in sent.filter(|((from, to), _)| *to == first(from.number())) {
-        let mut counts = BTreeMap::new();
-        for frame in frames {
-            let (count, all) = (counts.entry(frame.step).or_insert(0), sums.entry(frame.step).or_default());
-            match all.get_mut(*count) {
-                Some(sum) if sum.len() == frame.body.len() => {
-                    sum.iter_mut().zip(&frame.body).for_each(|(sum, x)| *sum ^= x);
-                }
-                _ => all.push(frame.body),
-            }
-            *count += 1;
-        }
-    }
-    sums
-}
-
-/// Where something occurs twice in what the parties open in a run of this.
-fn twice(play: impl Fn(Session) -> Result<(), Abort> + Sync) -> Vec<String> {
+/// The steps in which something occurs twice in what the parties open in a run of this.
+fn twice(play: impl Fn(Session) -> Result<(), Abort> + Sync) -> BTreeSet<u32> {
     let harness = Harness::new(2, &PublicParameters::new("openings")).patient();
     let recordings = harness.recordings();
     let ends = harness.act(play);
     assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-    let public: Vec<u32> = PUBLIC.iter().map(|name| Step::new(name).id).collect();
-    let (mut seen, mut faults) = (HashMap::<Vec<u8>, (u32, usize)>::new(), Vec::new());
-    for (step, sums) in sums(&recordings).into_iter().filter(|(step, _)| !public.contains(step)) {
-        for (message, sum) in sums.iter().enumerate() {
-            let differences: Vec<u8> = sum.iter().zip(sum.iter().skip(NEXT)).map(|(x, y)| x ^ y).collect();
-            for window in differences.windows(WINDOW) {
-                if let Some(other) = seen.insert(window.to_vec(), (step, message)) {
-                    faults.push(format!("{other:?} and {:?}", (step, message)));
-                    break;
-                }
-            }
-        }
-    }
-    faults
+    let public = PUBLIC.iter().map(|name| Step::new(name).id).collect();
+    &opened_twice(&sent(&recordings)) - &public
 }
 
 fn layers(session: Session, protocol: SpdzProtocol) -> Result<(), Abort> {
@@ -90,7 +52,7 @@ fn layers(session: Session, protocol: SpdzProtocol) -> Result<(), Abort> {
 fn openings_of_layers_of_bytes() {
     use SpdzProtocol::{BitDecomposition, Lookup, RivainProuff};
     for protocol in [Lookup, RivainProuff, BitDecomposition] {
-        assert_eq!(twice(|session| layers(session, protocol)), [] as [String; 0], "{protocol:?}");
+        assert_eq!(twice(|session| layers(session, protocol)), BTreeSet::new(), "{protocol:?}");
     }
 }
 
@@ -125,9 +87,9 @@ fn tables<F: Host>(session: Session, protocol: SpdzProtocol) -> Result<(), Abort
 #[test]
 fn openings_of_tables_of_bits() {
     use SpdzProtocol::{BitDecomposition, Lookup, Raw};
-    assert_eq!(twice(|session| tables::<Gf48>(session, Lookup)), [] as [String; 0]);
-    assert_eq!(twice(|session| tables::<Gf48>(session, BitDecomposition)), [] as [String; 0]);
-    assert_eq!(twice(|session| tables::<Gf42>(session, Raw)), [] as [String; 0]);
+    assert_eq!(twice(|session| tables::<Gf48>(session, Lookup)), BTreeSet::new());
+    assert_eq!(twice(|session| tables::<Gf48>(session, BitDecomposition)), BTreeSet::new());
+    assert_eq!(twice(|session| tables::<Gf42>(session, Raw)), BTreeSet::new());
 }
 
 /// Two wires that are shared already and one that is given, through two layers of two tables each.
@@ -167,8 +129,8 @@ fn tiny_bits(session: Session) -> Result<(), Abort> {
 
 #[test]
 fn openings_of_tinytable() {
-    assert_eq!(twice(tiny), [] as [String; 0]);
-    assert_eq!(twice(tiny_bits), [] as [String; 0]);
+    assert_eq!(twice(tiny), BTreeSet::new());
+    assert_eq!(twice(tiny_bits), BTreeSet::new());
 }
 
 /// Values in tables, bytes as bits, and comparisons of equal groups.
@@ -192,7 +154,7 @@ fn values(session: Session) -> Result<(), Abort> {
 
 #[test]
 fn openings_of_values_and_comparisons() {
-    assert_eq!(twice(values), [] as [String; 0]);
+    assert_eq!(twice(values), BTreeSet::new());
 }
 
 /// Unit vectors of several pieces, which the parties make.
@@ -208,7 +170,7 @@ fn units(mut session: Session) -> Result<(), Abort> {
 
 #[test]
 fn openings_of_preprocessing() {
-    assert_eq!(twice(units), [] as [String; 0]);
+    assert_eq!(twice(units), BTreeSet::new());
 }
 
 /// How many values of so many lanes are opened for the next check, in S-boxes and in tables of DES.
