@@ -136,7 +136,7 @@ pub fn evaluate(gmw: &mut Gmw, all: Vec<(GarbledInstances, Vec<GmwBit>)>) -> Res
 
 /// Step 8: decrypts, gate by gate, the row that the colours of the operands' keys select, and so finds the
 /// keys of all wires.
-fn open_rows(
+pub(crate) fn open_rows(
     session: &Session,
     scheme: &Scheme,
     wiring: &Wiring,

@@ -17,7 +17,7 @@ use crate::group::{Found, Group, Products, is_first, together};
 use crate::key::WireKeys;
 use crate::label::{Label, Labels};
 use crate::lookup::{LookupMethod, Source};
-use crate::parameters::{self, DIMENSION, LOOKED_UP, ROW_BYTES};
+use crate::parameters::{self, DIMENSION, LOOKED_UP, ROW_BYTES, TOGETHER_WIRES};
 use crate::scheme::Scheme;
 use crate::tree::{self, Upward};
 use crate::wiring::{End, Gate, Wiring};
@@ -48,6 +48,8 @@ pub struct GarblingContext {
     sampler: Sampler,
     labels: Labels,
     source: Source,
+    /// How many ANDs, and wires, are garbled together.
+    most: [usize; 2],
 }
 
 /// Garbled instances of a circuit. Evaluation consumes them: they are neither copied nor cloned.
@@ -149,7 +151,8 @@ impl GarblingContext {
         };
         let sampler = Sampler::new(session);
         let source = Source::new(gmw, way, beside)?;
-        Ok(GarblingContext { scheme: Arc::new(scheme), sampler, labels, source })
+        let most = [LOOKED_UP, TOGETHER_WIRES];
+        Ok(GarblingContext { scheme: Arc::new(scheme), sampler, labels, source, most })
     }
 
     /// Figure 11: garbles `instances` instances of a circuit. All parties call it.
@@ -169,7 +172,7 @@ impl GarblingContext {
         let mut all = Vec::with_capacity(instances);
         let mut numbers = (first..).step_by(wiring.gates().max(1));
         while all.len() < instances {
-            let lanes = together(wiring).min(instances - all.len());
+            let lanes = together(wiring, self.most).min(instances - all.len());
             // 1. lambda_w, k^i_{w,0}, k^i_{w,1}
             let mut group = Group::new(gmw.session(), &mut self.sampler, wiring, lanes);
             // 2. and 3. for the first ANDs; a large circuit has more of them later
@@ -232,9 +235,9 @@ impl GarblingContext {
 
     /// Step 2(a), (Mult): shares of lambda_u lambda_v for the next ANDs of a group. Each party chooses with
     /// its share of lambda_u, and the payloads are the others' shares of lambda_v.
-    fn multiply(gmw: &mut Gmw, group: &mut Group<'_>) -> Result<(), Abort> {
+    fn multiply(gmw: &mut Gmw, group: &mut Group<'_>, most: usize) -> Result<(), Abort> {
         let (session, setup) = gmw.ends()?;
-        let next = group.next(LOOKED_UP);
+        let next = group.next(most);
         let of = |side: usize| GmwBit::of(next.iter().map(|and| u64::from(group.mask(session, and, side))));
         let [u, v] = [0, 1].map(of);
         // [G14]
@@ -248,10 +251,10 @@ impl GarblingContext {
     /// up in one chain of messages.
     fn lookup(&mut self, gmw: &mut Gmw, group: &mut Group<'_>) -> Result<(), Abort> {
         if group.found.to == group.products.to {
-            GarblingContext::multiply(gmw, group)?;
+            GarblingContext::multiply(gmw, group, self.most[0])?;
         }
         let session = gmw.session();
-        let next = group.next(self.source.ands_at_once());
+        let next = group.next(self.source.ands_at_once().min(self.most[0]));
         // 2(a) e = (lambda_u + alpha) (lambda_v + beta) + lambda_w
         let one = u64::from(is_first(session));
         let mut bits = WipedVec::zeros(4 * next.len());
@@ -314,3 +317,6 @@ impl GarblingContext {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

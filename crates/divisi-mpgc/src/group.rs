@@ -2,7 +2,7 @@
 
 use crate::key::WireKeys;
 use crate::lookup::PART;
-use crate::parameters::{DIMENSION, LOOKED_UP, TOGETHER_WIRES};
+use crate::parameters::DIMENSION;
 use crate::wiring::{Gate, Wire, Wiring};
 use divisi_bgv::Sampler;
 use divisi_core::Session;
@@ -39,10 +39,10 @@ pub(crate) fn is_first(session: &Session) -> bool {
     session.me().index() == 0
 }
 
-/// How many instances are garbled together.
-pub(crate) fn together(wiring: &Wiring) -> usize {
-    let by_ands = LOOKED_UP / wiring.ands().max(1);
-    let by_wires = TOGETHER_WIRES / (wiring.inputs + wiring.gates()).max(1);
+/// How many instances are garbled together, if all of them may have this number of ANDs, and of wires.
+pub(crate) fn together(wiring: &Wiring, [ands, wires]: [usize; 2]) -> usize {
+    let by_ands = ands / wiring.ands().max(1);
+    let by_wires = wires / (wiring.inputs + wiring.gates()).max(1);
     by_ands.min(by_wires).max(1)
 }
 

@@ -65,6 +65,12 @@ impl Labels {
         Ok(Labels { next: 0, spent: 0 })
     }
 
+    /// Goes on with this number.
+    #[cfg(test)]
+    pub(crate) fn skip_to(&mut self, next: u64) {
+        self.next = next;
+    }
+
     /// Reserves numbers for `gates` new gates, and returns the first one.
     ///
     /// # Errors

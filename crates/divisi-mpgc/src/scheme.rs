@@ -117,20 +117,25 @@ impl Scheme {
     /// Dec: the message modulo p, centred, of a row, with a secret given by values.
     pub fn decrypt(&self, label: &Label, row: &[u64], secret: &[u64], out: &mut [i64]) {
         assert!(row.len() == N && out.len() == N, "polynomials of other lengths");
+        let (q, mut rest) = (self.modulus(), [0; N]);
+        self.phase(label, row, secret, &mut rest);
+        vectorize(
+            #[inline(always)]
+            || out.iter_mut().zip(&rest).for_each(|(out, x)| *out = residue(q.centred(*x))),
+        );
+        rest.zeroize();
+    }
+
+    /// row - a s = p e + m, as coefficients.
+    pub(crate) fn phase(&self, label: &Label, row: &[u64], secret: &[u64], out: &mut [u64; N]) {
         let q = self.modulus();
-        let mut a = [0; N];
-        self.public(label.number(), &mut a);
-        q.mul_assign(&mut a, secret);
+        self.public(label.number(), out);
+        q.mul_assign(out, secret);
         vectorize(
             #[inline(always)]
-            || a.iter_mut().zip(row).for_each(|(a, row)| *a = q.sub(*row, *a)),
+            || out.iter_mut().zip(row).for_each(|(a, row)| *a = q.sub(*row, *a)),
         );
-        self.ntt.inverse(&mut a);
-        vectorize(
-            #[inline(always)]
-            || out.iter_mut().zip(&a).for_each(|(out, x)| *out = residue(q.centred(*x))),
-        );
-        a.zeroize();
+        self.ntt.inverse(out);
     }
 
     /// The difference of two rows as centred coefficients, which an attacker can compute.

@@ -181,6 +181,45 @@ mod tests {
     use super::*;
     use divisi_core::{PublicParameters, local};
 
+    /// Of what a child sends each bit of the header counts, and each row is looked at.
+    #[test]
+    fn batches_are_looked_at_from_end_to_end() {
+        let ends = divisi_core::testing::run(2, &PublicParameters::new("tree"), |session| {
+            let Some(child) = neighbours(&session).1.first().copied() else { return Ok(()) };
+            let scheme = Scheme::new(&session).unwrap();
+            let batch = |from| Batch { from, first: 1 << 23 | 7, rows: WipedVec::zeros(3 * N) };
+            let body = |at: Option<usize>| {
+                let sent = batch(Senders::below(child.index(), 2));
+                let mut body = sent.header().to_vec();
+                for i in 0..3 {
+                    let mut row = vec![1; N];
+                    row[i * N / 3] = if at == Some(i) { scheme.modulus().get() } else { 2 };
+                    pack(&row, &mut body);
+                }
+                body
+            };
+            let ends = |body: &[u8]| {
+                let mut own = batch(Senders::of(std::iter::once(session.me().index())));
+                match own.add(&session, &scheme, child, body) {
+                    Ok(()) => None,
+                    Err(Abort::CheckFailed { check, culprit, .. }) => Some((check, culprit)),
+                    Err(other) => panic!("{other:?}"),
+                }
+            };
+            assert_eq!(ends(&body(None)), None);
+            for bit in 0..8 * HEADER {
+                let mut body = body(None);
+                body[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(ends(&body), Some((checks::G9, Some(child))), "bit {bit}");
+            }
+            for row in 0..3 {
+                assert_eq!(ends(&body(Some(row))), Some((checks::G10, Some(child))), "row {row}");
+            }
+            Ok(())
+        });
+        assert!(ends[0].is_ok(), "{ends:?}");
+    }
+
     /// A child that is two lots of batches ahead waits for its parent, who says so for each lot but the last.
     #[test]
     fn children_hear_that_they_may_go_on() {

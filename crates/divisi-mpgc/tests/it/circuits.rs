@@ -52,7 +52,7 @@ pub fn agreed(way: &LookupMethod) -> PublicParameters {
 }
 
 /// All parties with a garbler.
-fn parties<R: Send>(
+pub fn parties<R: Send>(
     n: usize,
     way: &LookupMethod,
     act: impl Fn(&mut Garbler) -> Result<R, Abort> + Sync,
@@ -424,24 +424,4 @@ fn costs_are_those_of_the_meter() {
     cost_is_that_of_the_meter(10, None, &short);
     [3, 5, 10].into_iter().for_each(|n| cost_is_that_of_the_meter(n, Some(Form::LeanTree), &short));
     cost_is_that_of_the_meter(3, Some(Form::LeanRing), &short);
-}
-
-/// Calls and rings that do not fit are refused.
-#[test]
-fn what_does_not_fit_is_refused() {
-    let wiring = Wiring::new(&adder(2));
-    // the first party to refuse ends the session for the other one, too
-    let refused = |ends: Vec<Result<(), Abort>>| {
-        assert!(ends.iter().all(Result::is_err), "{ends:?}");
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
-    };
-    for (count, lanes) in [(3, 2), (4, 1), (4, 3), (4 + 256, 2)] {
-        refused(parties(2, &LookupMethod::Transfers, |garbler| {
-            let garbled = garbler.garble(&wiring, 2)?;
-            let inputs = vec![GmwBit::zero(lanes); count];
-            garbler.evaluate(garbled, &inputs).map(drop)
-        }));
-    }
-    let other = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap();
-    refused(parties(2, &LookupMethod::Ciphertexts(Arc::new(Ring::new(other).unwrap())), |_| Ok(())));
 }

@@ -4,5 +4,6 @@
 mod circuits;
 mod mutants;
 mod nets;
+mod refusals;
 mod rows;
 mod uniform;

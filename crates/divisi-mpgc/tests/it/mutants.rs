@@ -6,7 +6,7 @@ use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Abort, Check, PartyId, PublicParameters, Session, mutants};
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::checks;
-use divisi_mpgc::parameters::{DIMENSION, MODULUS, PLAIN, ROW_BYTES};
+use divisi_mpgc::parameters::{DIMENSION, MODULUS, PLAIN, ROW_BYTES, SHARE_BYTES};
 use divisi_mpgc::scheme::{Scheme, pack, unpack};
 use divisi_mpgc::{Garbler, LookupMethod, Wiring};
 use divisi_ot::SetupConfig;
@@ -188,13 +188,15 @@ fn contents_under_an_honest_header() {
     }
 }
 
-/// A share of a key has digits of three values, in each instance: who sends another one is named.
+/// A share of a key has digits of three values, of each wire in each instance: who sends another one is
+/// named.
 #[test]
 fn keys_of_inputs_are_sums_of_shares() {
-    for (instance, peer) in [(0, 2), (1, 2), (1, 3)] {
+    for (instance, peer, wire) in [(0, 2, 0), (1, 2, 11), (1, 3, 23)] {
         let harness = harness(None);
         let keys = "divisi_mpgc::evaluate/input.keys";
-        harness.change(party(peer), party(1), keys, instance, |body| body[5] = 0b11);
+        harness
+            .change(party(peer), party(1), keys, instance, move |body| body[wire * SHARE_BYTES + 5] = 0b11);
         let ends = harness.act(|session| {
             let mut garbler = garbler(session)?;
             let garbled = garbler.garble(&Wiring::new(&program()), 2)?;
