@@ -74,7 +74,7 @@ impl Seed {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::Seed;
+    use super::{Expands, Seed, purposes};
     use crate::parameters::{Form, Operation, Parameters};
     use crate::ring::Ring;
     use divisi_field::zp::P32;
@@ -95,6 +95,32 @@ mod tests {
                 assert!(part.iter().zip(*other).take(4).all(|(x, y)| *x as u32 != *y as u32));
             }
         }
+    }
+
+    /// Words of the stream of a prime that are not below its largest multiple are skipped: the others are
+    /// uniform modulo the prime.
+    #[test]
+    fn polynomials_are_the_words_of_streams_that_are_uniform() {
+        let p = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, P32).unwrap();
+        let ring = Ring::new(p).unwrap();
+        let (n, mut rejected) = (ring.dimension(), 0);
+        for number in 0..200 {
+            let seed = Seed::new(b"context", "purpose", 1, number);
+            let mut streams = Vec::new();
+            let moduli = ring.moduli(&ring.zero(2, true));
+            for m in &moduli {
+                let mut bytes = vec![0; 8 * (n + 8)];
+                let mut stream = blake3::Hasher::new_keyed(&seed.0);
+                stream.update(&m.get().to_le_bytes()).expand(purposes::COMMON).fill(&mut bytes);
+                let most = u64::MAX / m.get() * m.get();
+                let words: Vec<u64> =
+                    bytes.as_chunks::<8>().0.iter().map(|w| u64::from_le_bytes(*w)).collect();
+                rejected += words[..n].iter().filter(|word| **word >= most).count();
+                streams.extend(words.into_iter().filter(|word| *word < most).map(|w| w % m.get()).take(n));
+            }
+            assert!(seed.expand(&ring, 2, true).words() == streams, "{number}");
+        }
+        assert!(rejected > 2);
     }
 
     /// Every part of a seed changes it; so does the boundary between two neighbouring strings.

@@ -191,8 +191,9 @@ fn carried(q: u64, carry: u64, word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flood::Width;
     use divisi_field::kernel;
-    use divisi_field::zp::{P32, P62};
+    use divisi_field::zp::{P16, P32, P62};
 
     fn sampler(seed: u8) -> Sampler {
         Sampler(Prg::new(&[seed; 16]))
@@ -306,6 +307,34 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Demands that no `window` numbers that follow each other occur twice.
+    fn nothing_returns<T: Eq + std::hash::Hash>(list: &[T], window: usize, what: &str) {
+        let different: std::collections::HashSet<&[T]> = list.windows(window).collect();
+        assert_eq!(different.len(), list.len() + 1 - window, "{what}");
+    }
+
+    /// Whatever is drawn at once, up to the largest ring, has no part that returns.
+    #[test]
+    fn nothing_returns_within_a_draw() {
+        let n = 1 << 16;
+        nothing_returns(&sampler(7).ternary(n), 64, "secrets");
+        nothing_returns(&sampler(7).errors(n), 32, "errors");
+        for p in [P16, P32, (1 << 40) - 87, P62] {
+            nothing_returns(&sampler(7).elements(Modulus::new(p).unwrap(), n), 8, "elements");
+        }
+        let mut bits = vec![0; n];
+        sampler(7).bits(&mut bits);
+        nothing_returns(&bits, 128, "bits");
+        for deviation in [40.0, 66.0, 90.0] {
+            let mut flood = vec![0; n];
+            Width::at_least(deviation).unwrap().sample(sampler(7).prg(), &mut flood);
+            nothing_returns(&flood, 8, "floods");
+        }
+        let hiding = sampler(7).hiding(n);
+        let all = [&hiding.errors[0][..], &hiding.errors[1], &hiding.v].concat();
+        nothing_returns(&all, 64, "what hides an encryption");
     }
 
     #[test]

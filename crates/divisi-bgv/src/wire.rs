@@ -136,7 +136,38 @@ pub fn receive_sum(
 mod tests {
     use super::*;
     use crate::parameters::{Form, Operation, Parameters};
+    use divisi_core::PublicParameters;
     use divisi_field::zp::P32;
+
+    /// Of several polynomials in a message none may have a coefficient that is not reduced, whether they are
+    /// kept or added up \[G10\].
+    #[test]
+    fn each_polynomial_of_a_message_is_looked_at() {
+        let p = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 2, P32).unwrap();
+        let ring = Ring::new(p).unwrap();
+        const STEP: Step = divisi_core::step!("several");
+        for (wrong, is_sum) in [0, 1, 2, 3].into_iter().flat_map(|wrong| [(wrong, false), (wrong, true)]) {
+            let ends = divisi_core::testing::run(2, &PublicParameters::new("several"), |mut session| {
+                let mut polys = [(); 3].map(|()| ring.zero(1, false));
+                let peer = session.peers()[0];
+                if session.me().index() == 0 {
+                    polys
+                        .iter_mut()
+                        .skip(wrong)
+                        .take(1)
+                        .for_each(|x| x.words_mut()[7] = ring.modulus(0).get());
+                    return send(&mut session, &ring, STEP, peer, &polys.each_ref());
+                }
+                if is_sum {
+                    receive_sum(&mut session, &ring, STEP, peer, &mut polys)
+                } else {
+                    receive(&mut session, &ring, STEP, peer, &mut polys.each_mut())
+                }
+            });
+            let failed = divisi_core::testing::failed_check(&ends[1]);
+            assert_eq!(failed, Some(checks::G10).filter(|_| wrong < 3), "{wrong} {is_sum}");
+        }
+    }
 
     #[test]
     fn what_is_written_is_read_and_nothing_else() {
@@ -155,10 +186,13 @@ mod tests {
             assert_eq!(body.len(), length(&ring, &poly));
             let mut again = ring.zero(limbs, extended);
             assert!(read(&ring, &body, &mut again) && again.words() == poly.words());
-            // the last coefficient of each part, one too large
-            for (part, modulus) in moduli.iter().enumerate() {
+            // the first and last coefficients of each part, and around its middle, one too large
+            let places = [0, AT_ONCE - 1, AT_ONCE, 1023];
+            for (modulus, at) in
+                moduli.iter().enumerate().flat_map(|(part, m)| places.map(|at| (m, part * 1024 + at)))
+            {
                 let mut wrong = poly.clone();
-                wrong.words_mut()[part * 1024 + 1023] = modulus.get();
+                wrong.words_mut()[at] = modulus.get();
                 let mut body = Vec::new();
                 write(&ring, &wrong, &mut body);
                 assert!(!read(&ring, &body, &mut again));

@@ -84,22 +84,33 @@ fn keys_have_their_errors(n: usize) {
     let (dimension, limbs) = (ring.dimension() as f64, ring.parameters().chain().len());
     // the expected value of |s|^2
     let norm = 2.0 * n as f64 * dimension / 3.0;
-    let [mut public, mut digits, mut fresh, mut given] = [(); 4].map(|()| Squares::default());
+    let [mut public, mut fresh, mut given, mut known] = [(); 4].map(|()| Squares::default());
+    let mut digits: Vec<Squares> = (0..ring.digits(limbs)).map(|_| Squares::default()).collect();
+    let plain: Vec<i64> = (0..ring.dimension() as i64).map(|i| i * i % 1000 - 500).collect();
     for run in 0..32 {
         let ends = with_keys(&ring, |session, keys, sampler| {
             let fresh = keys.encrypt(sampler, ring.parameters().top(), None);
             let given = keys.a2e(session, sampler, party(0), &vec![0; ring.dimension()])?;
-            Ok((keys.clone(), fresh, given))
+            let known = keys.encrypt(sampler, ring.parameters().top(), Some(&plain));
+            Ok((keys.clone(), fresh, given, known))
         });
-        let ends: Vec<(Keys, Ciphertext, Option<Ciphertext>)> =
+        let ends: Vec<(Keys, Ciphertext, Option<Ciphertext>, Ciphertext)> =
             ends.into_iter().map(Result::unwrap).collect();
         let key = sum(&ring, &ends.iter().map(|end| end.0.reveal()).collect::<Vec<_>>());
         let (keys, own, shared) = (&ends[0].0, &ends[0].1, ends[0].2.as_ref().unwrap());
         let [b, a] = &keys.0.public;
         public.add(errors(&ring, plus_product(&ring, b, a, &key)));
-        for (_, x, _) in &ends {
+        for (_, x, _, of_plain) in &ends {
             let [c0, c1] = x.components();
             fresh.add(errors(&ring, plus_product(&ring, c0, c1, &key)));
+            // a known plaintext has errors above it, which are not in the first component alone
+            let [c0, c1] = of_plain.components();
+            let mut rest = plus_product(&ring, c0, c1, &key);
+            ring.sub(&mut rest, &ring.plaintext(&plain, limbs));
+            known.add(errors(&ring, rest));
+            let mut first = c0.clone();
+            ring.sub(&mut first, &ring.plaintext(&plain, limbs));
+            assert!(ternary_ratio(&ring, &first, &ends[0].0.0.public[0]) < 10, "a component with v alone");
         }
         let [c0, c1] = shared.components();
         given.add(errors(&ring, plus_product(&ring, c0, c1, &key)));
@@ -111,7 +122,7 @@ fn keys_have_their_errors(n: usize) {
         for (j, [b, h]) in parts.iter().enumerate() {
             let mut x = plus_product(&ring, b, h, &key);
             ring.sub(&mut x, &ring.digit(&square, j));
-            digits.add(errors(&ring, x));
+            digits[j].add(errors(&ring, x));
         }
         if run > 0 {
             continue;
@@ -147,7 +158,11 @@ fn keys_have_their_errors(n: usize) {
     public.is(ERROR_VARIANCE * n, 0.05, "public key");
     given.is(ERROR_VARIANCE * n, 0.05, "A2E");
     fresh.is(ERROR_VARIANCE * (1.0 + 2.0 * norm), 0.1, "encryption");
-    digits.is(ERROR_VARIANCE * n * (2.0 * norm + 2.0), 0.15, "relinearisation key");
+    known.is(ERROR_VARIANCE * (1.0 + 2.0 * norm), 0.1, "encryption of a plaintext");
+    // each digit has errors of all parties
+    digits.iter().for_each(|digit| {
+        digit.is(ERROR_VARIANCE * n * (2.0 * norm + 2.0), 0.12, "relinearisation key");
+    });
 }
 
 #[test]

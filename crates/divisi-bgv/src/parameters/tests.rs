@@ -391,22 +391,43 @@ fn digits_end_where_levels_do() {
     }
 }
 
+/// Parties that differ in anything that defines a computation do not begin a session \[M0.4\].
 #[test]
 fn every_parameter_is_agreed_on() {
+    let weight = |weight| Operation::Linear { weight };
+    let linear = Parameters::danger_insecure(weight(9), Form::LeanTree, 3, P32).unwrap();
     let base = derive(Operation::Bits, Form::Paper, 3);
     let digest = |p: &Parameters| p.describe(Agreed::new("bgv")).digest();
-    let mut others = vec![base.clone(); 10];
-    others[8].chain[0] += 1 << 8;
-    others[9].chain[1] += 1 << 40;
-    let [first, _] = base.levels[1].floods.unwrap();
-    others[7].levels[1].floods = Some([first; 2]);
-    others[0].plain = P16;
-    others[1].operation = Operation::Triples;
-    others[2].form = Form::LeanRing;
-    others[3].n *= 2;
-    others[4].chain[0] += 2;
-    others[5].special = Some(7);
-    others[6].levels[1].floods = Some([base.flood; 2]);
-    assert!(others.iter().all(|other| digest(other) != digest(&base)));
+    let wider = |width: Width| Width::at_least(width.deviation() + 0.1).unwrap();
+    let mut all = vec![linear.clone(), base.clone()];
+    all.extend([10, 9 + 256].map(|more| Parameters { operation: weight(more), ..linear.clone() }));
+    all.push(Parameters { operation: Operation::Triples, ..base.clone() });
+    all.push(Parameters { form: Form::LeanRing, ..base.clone() });
+    all.push(Parameters { plain: P16, ..base.clone() });
+    all.push(Parameters { n: 2 * base.n, ..base.clone() });
+    all.push(Parameters { special: Some(7), ..base.clone() });
+    all.push(Parameters { flood: wider(base.flood), ..base.clone() });
+    // the last prime of the chain as the special one
+    let special = base.chain.last().copied();
+    all.push(Parameters { chain: base.chain[..base.chain.len() - 1].to_vec(), special, ..base.clone() });
+    for (limb, bit) in (0..base.chain.len()).flat_map(|limb| [2, 8, 40].map(|bit| (limb, bit))) {
+        let mut other = base.clone();
+        other.chain[limb] += 1 << bit;
+        all.push(other);
+    }
+    for level in 0..base.levels.len() {
+        let mut other = base.clone();
+        other.levels[level].limbs += 1;
+        all.push(other);
+        for component in (0..2).filter(|_| level > 0) {
+            let mut other = base.clone();
+            let mut floods = base.levels[level].floods.unwrap();
+            floods[component] = wider(floods[component]);
+            other.levels[level].floods = Some(floods);
+            all.push(other);
+        }
+    }
+    let digests: std::collections::BTreeSet<[u8; 32]> = all.iter().map(digest).collect();
+    assert_eq!(digests.len(), all.len());
     assert_eq!(digest(&base.clone()), digest(&base));
 }

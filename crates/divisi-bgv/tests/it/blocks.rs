@@ -39,6 +39,11 @@ fn products(ring: &Arc<Ring>) {
         let e = open(p, (0..parties).map(|me| factor(me, product as u64)));
         let found = open(p, ends.iter().map(|shares| &shares[product][..]));
         assert!((0..n).all(|i| found[i] == ring.plain().mul(d[i], e[i / BLOCK])), "{parties} {product}");
+        // no product of a call has the shares of another one
+        for (end, other) in ends.iter().flat_map(|end| (0..product).map(move |other| (end, other))) {
+            let alike = end[product].iter().zip(end[other].iter()).filter(|(x, y)| x == y).count();
+            assert!(alike < 12, "products {other} and {product} share {alike}");
+        }
         // the shares of all parties are uniform
         for end in &ends {
             let low = end[product].iter().filter(|x| **x < p / 2).count() as f64;
@@ -74,6 +79,26 @@ fn sizes_of_vectors() {
         let p = of(Operation::VectorTables, n);
         println!("tables {n}: N = {}, q of {:.1} bits", p.dimension(), p.log2_q());
         assert!(p.log2_q() <= bits && p.dimension() == dimension && p.special().is_none());
+    }
+}
+
+/// Each list of a call that comes to all has a polynomial of its own \[G13\]: with one for two of them, the
+/// difference of what a party sends is that of its numbers.
+#[test]
+fn lists_have_polynomials_of_their_own() {
+    let ring = small_of(Operation::BlockProducts, Form::LeanTree, 2, P16);
+    let ends = all(&ring, |session, keys, sampler| {
+        let mut made = Vec::new();
+        for lists in [3, 2] {
+            let zeros = vec![WipedVec::zeros(ring.dimension()); lists];
+            made.extend(keys.a2e_to_all(session, sampler, party(1), &zeros)?);
+        }
+        Ok(made)
+    });
+    let seconds: Vec<&[u64]> = ends[0].iter().map(|x| x.components()[1].words()).collect();
+    assert_eq!(seconds.len(), 5);
+    for (i, x) in seconds.iter().enumerate() {
+        assert!(seconds[..i].iter().all(|y| x.iter().zip(*y).filter(|(x, y)| x == y).count() < 10), "{i}");
     }
 }
 

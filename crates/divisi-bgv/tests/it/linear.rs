@@ -1,6 +1,7 @@
 //! Linear combinations of ciphertexts: the right sums, and the refusal of what weighs too much.
 
 use crate::tools::*;
+use divisi_bgv::parameters::noise::plus;
 use divisi_bgv::parameters::{Form, MOST_WEIGHT, Operation, ParameterError, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler};
 use divisi_core::testing::refused_for;
@@ -168,6 +169,35 @@ fn what_weighs_too_much_is_refused() {
             Ok(())
         });
     }
+}
+
+/// Above the bottom, too, sums and products count with the noise of both operands, whichever comes first.
+#[test]
+fn noise_of_both_operands_counts_above_the_bottom() {
+    let ring = small(Operation::Triples, Form::LeanTree, 2);
+    let (top, addends) = (ring.parameters().top(), vec![1; ring.dimension()]);
+    all(&ring, |session, keys, sampler| {
+        let x = keys.encrypt(sampler, top, None);
+        let mut y = x.clone();
+        y.scale(&ring, session, PASS, 4)?;
+        assert!(top > 0 && (y.noise() - x.noise() - 2.0).abs() < 1e-9);
+        for (one, other) in [(&x, &y), (&y, &x), (&x, &x)] {
+            let (mut sum, mut difference) = (one.clone(), one.clone());
+            sum.add(&ring, session, PASS, other)?;
+            difference.subtract(&ring, session, PASS, other)?;
+            let both = plus(x.noise(), other.noise().max(one.noise()));
+            assert!((sum.noise() - both).abs() < 1e-9 && (difference.noise() - both).abs() < 1e-9);
+            // a factor of four in one operand is one in the product
+            let square = x.times(keys, session, PASS, &x)?.noise();
+            let more = one.noise() + other.noise() - 2.0 * x.noise();
+            let product = one.times(keys, session, PASS, other)?.noise();
+            assert!((product - square - more).abs() < 0.5, "{product} {square} {more}");
+            let mut public = one.clone();
+            public.add_public(&ring, session, PASS, &addends)?;
+            assert!(public.noise() > one.noise());
+        }
+        Ok(())
+    });
 }
 
 /// In the paper's form a hop's flood hides the noise that is planned for its level. More is refused by the

@@ -4,8 +4,8 @@ use crate::tools::*;
 use divisi_bgv::checks;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode};
-use divisi_core::testing::{failed_check, run};
-use divisi_core::{Abort, PartyId, PublicParameters as Agreed, Session, step};
+use divisi_core::testing::{failed_check, in_another, run};
+use divisi_core::{Abort, Misuse, PartyId, PublicParameters as Agreed, Session, step};
 use divisi_field::zp::{P16, P32, P62};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -270,6 +270,21 @@ fn what_does_not_fit_is_refused() {
     let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
     let ends = run(3, &agreed, |mut session| Keys::generate(&mut session, &ring).map(drop));
     assert!(ends.iter().all(Result::is_err));
+}
+
+/// Keys of another session are refused though its id begins as this one's does.
+#[test]
+fn keys_of_a_session_whose_id_begins_alike_are_refused() {
+    let ring = small(Operation::Conversions, Form::LeanTree, 2);
+    let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
+    let make = |session: &mut Session| Keys::generate(session, &ring);
+    let ends = in_another(2, &agreed, make, |session, keys| {
+        let mut sampler = Sampler::new(session);
+        keys.a2e(session, &mut sampler, party(0), &vec![0; ring.dimension()]).map(drop)
+    });
+    let refused =
+        |end: &Result<(), Abort>| matches!(end, Err(Abort::Misuse { what: Misuse::OtherSession, .. }));
+    assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{ends:?}");
 }
 
 /// The decryption of a ciphertext with more noise than the steps of the parameters leave is refused: the
