@@ -200,6 +200,30 @@ fn noise_of_both_operands_counts_above_the_bottom() {
     });
 }
 
+/// A switch of the modulus takes no more from the bound on noise than the primes that it drops.
+#[test]
+fn a_switch_leaves_the_noise_that_is_above_its_rounding() {
+    for operation in [Operation::Triples, Operation::PrivateTables] {
+        let ring = small(operation, Form::LeanTree, 2);
+        let p = ring.parameters();
+        all(&ring, |session, keys, sampler| {
+            for (top, level) in (1..=p.top()).flat_map(|top| (0..top).map(move |level| (top, level))) {
+                let mut x = keys.encrypt(sampler, top, None);
+                let dropped = p.limbs(level)..p.limbs(top);
+                let bits: f64 = dropped.map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
+                // some 30 bits remain, as if more had been multiplied before
+                while x.noise() < bits + 30.0 {
+                    x.scale(&ring, session, PASS, i64::from(MOST_WEIGHT))?;
+                }
+                let left = x.noise() - bits;
+                let switched = x.switch(&ring, level).noise();
+                assert!((left..left + 1.0).contains(&switched), "{top} {level}: {switched} of {left}");
+            }
+            Ok(())
+        });
+    }
+}
+
 /// In the paper's form a hop's flood hides the noise that is planned for its level. More is refused by the
 /// hop, because nothing after it would notice: the flood is far larger. In the other forms nothing of a hop
 /// rests on it.
