@@ -175,8 +175,88 @@ fn masks(session: &mut Session, plain: Modulus, peer: PartyId, lanes: usize) -> 
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::code::Code;
+    use crate::run::PreprocessedRun;
+    use crate::{lower, text};
     use divisi_core::{PublicParameters, local};
     use divisi_field::zp::{P16, P32, P62};
+    use divisi_mixed::{Gmw, Mixed};
+    use divisi_ot::SetupConfig;
+    use std::collections::{BTreeSet, VecDeque};
+
+    /// A mask is the residue of all 128 or 192 bits that a pair draws for it, and of no others.
+    #[test]
+    fn masks_take_all_that_is_drawn_for_them() {
+        const LANES: usize = 300;
+        for (p, words) in [(P16, 2), (P32, 2), (P62, 3)] {
+            let ends = local::run(2, &PublicParameters::new("masks"), |mut session| {
+                let peer = session.peers()[0];
+                if session.me().index() == 0 {
+                    return Ok(masks(&mut session, Modulus::new(p).unwrap(), peer, LANES).to_vec());
+                }
+                let mut drawn = vec![0; words * LANES];
+                session.prg(peer, purposes::INPUT).words(&mut drawn);
+                let digit = |rest: u128, word: &u64| (rest << 64 | u128::from(*word)) % u128::from(p);
+                Ok(drawn.chunks(words).map(|words| words.iter().fold(0, digit) as u64).collect())
+            });
+            let ends = ends.unwrap();
+            assert_eq!(ends[0], ends[1], "{p}");
+        }
+    }
+
+    /// All shares of inputs that a party has, in two runs of one session: the numbers, and of each bit of the
+    /// words the first 64 lanes.
+    fn shares(session: Session, program: &Script, code: &Code) -> Result<[Vec<u64>; 2], Abort> {
+        let me = session.me();
+        let plain = Modulus::new(program.numbers().modulus()).unwrap();
+        let mut mixed = Mixed::new(Gmw::deferred(session, SetupConfig::default()), plain, None, None)?;
+        let own = |input: &Input| {
+            let entries = input.value.shape().entries();
+            (PartyId::new(input.owner) == Some(me)).then(|| match input.value.kind() {
+                ValueKind::Num => Entries::Num(vec![5; entries]),
+                ValueKind::Bits(width) => Entries::Bits(vec![vec![true; width]; entries]),
+            })
+        };
+        let own: Vec<Option<Entries>> = program.inputs().iter().map(own).collect();
+        let (mut numbers, mut words) = (Vec::new(), Vec::new());
+        for _ in 0..2 {
+            let ahead = PreprocessedRun { signs: VecDeque::new(), garbled: VecDeque::new() };
+            let (first, held, left) = (me.index() == 0, Vec::new(), Vec::new());
+            let mut run = Run { program, code, mixed: &mut mixed, plain, first, left, held, ahead };
+            for (place, input) in program.inputs().iter().enumerate() {
+                let held = match input.value.kind() {
+                    ValueKind::Num => run.input_numbers(place, &own)?,
+                    ValueKind::Bits(_) => run.input_bits(place, &own)?,
+                };
+                match held {
+                    Held::Num(num) => numbers.extend_from_slice(num.shares()),
+                    Held::Word(bits) => words.extend(
+                        bits.iter().map(|bit| (0..64).fold(0, |word, lane| word | bit.lane(lane) << lane)),
+                    ),
+                }
+            }
+        }
+        Ok([numbers, words])
+    }
+
+    /// Equal inputs have shares that are alike nowhere: not in two lanes, bits, inputs, runs or parties,
+    /// however many there are.
+    #[test]
+    fn no_two_inputs_have_the_same_share() {
+        let inputs = "input x 2 num 300\ninput y 2 num 300\ninput z 5 num 300\ninput u 1 num\n\
+                      input a 2 bits 70 130\ninput b 2 bits 70 130\ninput c 5 bits 3 130\n";
+        let body = format!("divisi program 1\nnumbers 61\n{inputs}output x 1\noutput a 1\n");
+        let program = text::read(&body, &|_| Err("no circuits".into())).unwrap();
+        let code = lower(&program).unwrap();
+        for n in [5, 6] {
+            let parameters = PublicParameters::new("shares of inputs");
+            let ends = local::run(n, &parameters, |session| shares(session, &program, &code)).unwrap();
+            for (kind, each) in [2 * 901, 2 * 143].into_iter().enumerate() {
+                let all = ends.iter().flat_map(|lists| lists[kind].iter().copied());
+                assert_eq!(all.collect::<BTreeSet<u64>>().len(), n * each, "{n} parties, kind {kind}");
+            }
+        }
+    }
 
     /// Both parties of a pair draw the same masks, and all of them are uniform, however many there are: each
     /// eighth of the numbers and each of three low bits is met as often as it should be.
