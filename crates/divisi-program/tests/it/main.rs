@@ -1,6 +1,8 @@
 //! Programs and applications of the mixed engine.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod agreement;
+mod alike;
 mod applications;
 mod exact;
 mod fuzz;
@@ -9,6 +11,7 @@ mod nets;
 mod parties;
 mod random;
 mod ranges;
+mod receivers;
 mod settings;
 mod statements;
 mod wide;

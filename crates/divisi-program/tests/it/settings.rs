@@ -50,19 +50,25 @@ fn what_does_not_fit_is_refused() {
     assert!(garbled.without_circuits().is_err());
 }
 
-/// Programs on bits with a garbled circuit, of which the second makes numbers of bits, too.
-fn programs() -> [ProgramJob; 2] {
+/// Programs on bits with a garbled circuit, of which the second makes numbers of bits, too, and programs that
+/// do this or multiply, and nothing else.
+fn programs() -> [ProgramJob; 4] {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let circuit = dir.join("settings-and.txt");
     std::fs::write(&circuit, "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n").unwrap();
     let both = format!("input x 1 bits 1\ninput y 2 bits 1\nc = garbled {} x y\n", circuit.display());
-    [("settings-bits.txt", "output c 1\n"), ("settings-numbers.txt", "n = num c\noutput n 1\n")].map(
-        |(name, rest)| {
-            let path = dir.join(name);
-            std::fs::write(&path, format!("divisi program 1\n{both}{rest}")).unwrap();
-            ProgramJob::load(&path.into_os_string().into(), None, 1).unwrap()
-        },
-    )
+    let products = "input x 1 num in 0..9\ny = mul x x\noutput y 1\n".to_owned();
+    [
+        ("settings-bits.txt", format!("{both}output c 1\n")),
+        ("settings-numbers.txt", format!("{both}n = num c\noutput n 1\n")),
+        ("settings-products.txt", products),
+        ("settings-converted.txt", "input x 1 bits 9\ny = num x\noutput y 1\n".to_owned()),
+    ]
+    .map(|(name, body)| {
+        let path = dir.join(name);
+        std::fs::write(&path, format!("divisi program 1\n{body}")).unwrap();
+        ProgramJob::load(&path.into_os_string().into(), None, 1).unwrap()
+    })
 }
 
 /// Settings with which a job is done otherwise have other parameters, which parties compare before they

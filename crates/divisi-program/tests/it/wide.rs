@@ -3,9 +3,13 @@
 
 use crate::parties::{compare, shown, try_run};
 use divisi_circuit::{Build, Gates};
+use divisi_core::{Abort, Misuse, PublicParameters, local};
+use divisi_field::zp::{Modulus, P32, P62};
+use divisi_mixed::{Gmw, Mixed};
+use divisi_ot::SetupConfig;
 use divisi_program::applications::source;
 use divisi_program::plain::Entries;
-use divisi_program::{NumberSize, Script, Shape, ValueKind, lower, text, valid};
+use divisi_program::{NumberSize, Script, Shape, ValueKind, lower, run, text, valid};
 use std::sync::Arc;
 
 fn read(body: &str) -> Result<Script, String> {
@@ -173,7 +177,40 @@ fn larger_numbers_are_proposed_where_they_suffice() {
     }
 }
 
-/// The same by methods; and a party that computes modulo another prime is refused.
+/// A party that computes modulo another prime than the program is refused, and so is one without a context
+/// for circuits that are garbled.
+#[test]
+fn parties_that_lack_what_a_program_needs_are_refused() {
+    let mut g = Build::new();
+    let (x, y) = (g.input(1)[0], g.input(1)[0]);
+    let both = g.and(x, y);
+    g.output(&[both]);
+    let circuit = Arc::new(g.finish());
+    let body = "divisi program 1\nnumbers 61\ninput x 1 num\ninput b 1 bits 1\n";
+    for (rest, p, wanted) in [
+        ("output x 1\n", P62, None),
+        ("output x 1\n", P32, Some(Misuse::KeyUnfit)),
+        ("c = garbled and b b\noutput c 1\n", P62, Some(Misuse::KeyMissing)),
+    ] {
+        let program = text::read(&format!("{body}{rest}"), &|_| Ok(Arc::clone(&circuit))).unwrap();
+        let code = lower(&program).unwrap();
+        let ends = local::run(2, &PublicParameters::new("unfit"), |session| {
+            let first = session.me().index() == 0;
+            let gmw = Gmw::deferred(session, SetupConfig::default());
+            let mut mixed = Mixed::new(gmw, Modulus::new(p).unwrap(), None, None)?;
+            let own = [num(&[7]), Entries::Bits(vec![vec![true]])].map(|own| first.then_some(own));
+            let ahead = run::prepare(&code, &mut mixed, None)?;
+            run::run(&program, &code, &mut mixed, &own, ahead)
+        });
+        match (ends, wanted) {
+            (Ok(_), None) => (),
+            (Err(Abort::Misuse { what, .. }), Some(wanted)) if what == wanted => (),
+            (ends, _) => panic!("{rest}: {:?}", ends.err()),
+        }
+    }
+}
+
+/// The same by methods.
 #[test]
 fn scripts_have_wide_numbers() {
     let one = Shape::one;

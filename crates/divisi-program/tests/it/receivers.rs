@@ -1,0 +1,85 @@
+//! Who is sent what at the end of a run: outputs go to their receivers, and to nobody else.
+
+use crate::parties;
+use divisi_circuit::{Build, Gates};
+use divisi_core::{PartyId, PublicParameters, Security, local};
+use divisi_engine::job::CircuitJob;
+use divisi_engine::{Between, Engine, EngineSettings, Unwatched};
+use divisi_program::adapter::MixedEngine;
+use divisi_program::plain::Entries;
+use divisi_program::text;
+use std::sync::Arc;
+
+const PARTIES: u8 = 3;
+
+/// All sets of receivers.
+fn sets() -> impl Iterator<Item = Vec<u8>> {
+    (1..1_u8 << PARTIES).map(|set| (1..=PARTIES).filter(|party| set >> (party - 1) & 1 == 1).collect())
+}
+
+/// How many of these are not the party: as many get what it sends.
+fn others(receivers: &[u8], party: u8) -> u64 {
+    receivers.iter().filter(|receiver| **receiver != party).count() as u64
+}
+
+/// A program that opens nothing else sends shares of its outputs to each receiver once.
+#[test]
+fn outputs_of_programs_are_sent_to_their_receivers_alone() {
+    for (kind, entries, bits) in [
+        ("num 5", Entries::Num(vec![3; 5]), 5 * 32),
+        ("bits 9 5", Entries::Bits(vec![vec![true; 9]; 5]), 5 * 9),
+    ] {
+        for receivers in sets() {
+            let list: Vec<String> = receivers.iter().map(u8::to_string).collect();
+            let body = format!("divisi program 1\ninput x 2 {kind}\noutput x {}\n", list.join(","));
+            let program = text::read(&body, &|_| Err("no circuits".into())).unwrap();
+            let counts = parties::compare(PARTIES.into(), &program, std::slice::from_ref(&entries));
+            for (party, counts) in (1..).zip(counts) {
+                let sent = counts.phases.get("online").map_or(0, |phase| phase.bits);
+                assert_eq!(sent, bits * others(&receivers, party), "{body}: party {party}");
+            }
+        }
+    }
+}
+
+/// The same for a single circuit, whose values go to different parties.
+#[test]
+fn outputs_of_circuits_are_sent_to_their_receivers_alone() {
+    let mut g = Build::new();
+    let (x, y) = (g.input(20), g.input(20));
+    let sums: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.xor(*x, *y)).collect();
+    g.output(&sums[..8]);
+    g.output(&sums[8..]);
+    let circuit = crate::agreement::held(g.finish());
+    let settings = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() };
+    let settings = settings.among(PARTIES.into());
+    let party = |number: &u8| PartyId::new(*number).unwrap();
+    for receivers in sets() {
+        let each: Vec<PartyId> = receivers.iter().map(party).collect();
+        let between = Between::Parties {
+            owners: vec![PartyId::P1, PartyId::P2],
+            receivers: vec![vec![PartyId::P1], each],
+        };
+        let job =
+            CircuitJob { circuit: Arc::clone(&circuit), adder: crate::agreement::ADDER, between, count: 3 };
+        let prepared = MixedEngine.jobs().circuits.unwrap().prepare(&job, &settings).unwrap();
+        let sent = local::run(PARTIES.into(), &PublicParameters::new("receivers"), |session| {
+            let me = session.me();
+            let mut member = prepared.start(session, job.count, &Default::default())?;
+            let own = vec![1; job.wires_of(me).len() * job.count];
+            let learned = member.batch(job.count, &own.into(), &mut Unwatched)?;
+            assert_eq!(learned.len(), job.results_of(me).len() * job.count);
+            Ok(member.meter().phases.get("online").map_or(0, |phase| phase.bits))
+        });
+        let (first, second) = (3 * 8, 3 * 12_u64);
+        for (party, sent) in (1..).zip(sent.unwrap()) {
+            let groups = if receivers == [1] {
+                vec![(first + second, &[1][..])]
+            } else {
+                vec![(first, &[1][..]), (second, &receivers[..])]
+            };
+            let wanted: u64 = groups.iter().map(|(bits, to)| bits * others(to, party)).sum();
+            assert_eq!(sent, wanted, "{receivers:?}: party {party}");
+        }
+    }
+}
