@@ -1,5 +1,6 @@
 //! The API over a table in memory: whole requests, as recorded ones have them.
 
+mod rights;
 mod system;
 
 use super::*;

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A table whose app may do this with these keys.
-fn with_app(keys: &str, operations: &str) -> Bench {
+pub(super) fn with_app(keys: &str, operations: &str) -> Bench {
     let bench = Bench::new();
     bench.ask("POST", "transit/keys/k", "");
     let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(b"app"));

@@ -1,0 +1,114 @@
+//! What a permission is for, and what leaves the gateway for those who have it.
+
+use super::system::with_app;
+use super::*;
+use std::collections::BTreeSet;
+
+/// Requests that need one permission each.
+const ASKED: &[(&str, &str, &str, &str)] = &[
+    ("encrypt", "POST", "transit/encrypt/k", r#"{"plaintext":"YWJj"}"#),
+    ("decrypt", "POST", "transit/decrypt/k", r#"{"ciphertext":"vault:v1:AAAA"}"#),
+    ("rewrap", "POST", "transit/rewrap/k", r#"{"ciphertext":"vault:v1:AAAA"}"#),
+    ("datakey", "POST", "transit/datakey/plaintext/k", ""),
+    ("datakey", "POST", "transit/datakey/wrapped/k", ""),
+    ("hmac", "POST", "transit/hmac/h", r#"{"input":"YWJj"}"#),
+    ("hmac", "POST", "transit/hmac/h/sha2-256", r#"{"input":"YWJj"}"#),
+    ("verify", "POST", "transit/verify/h", r#"{"input":"YWJj","hmac":"vault:v1:AAAA"}"#),
+    ("verify", "POST", "transit/verify/h/sha2-256", r#"{"input":"YWJj","hmac":"vault:v1:AAAA"}"#),
+    ("random", "POST", "transit/random", ""),
+    ("random", "POST", "transit/random/16", ""),
+    ("hash", "POST", "transit/hash", r#"{"input":"YWJj"}"#),
+    ("hash", "POST", "transit/hash/sha2-256", r#"{"input":"YWJj"}"#),
+    ("create", "POST", "transit/keys/new", ""),
+    ("read", "GET", "transit/keys/k", ""),
+    ("list", "LIST", "transit/keys", ""),
+    ("manage", "DELETE", "transit/keys/k", ""),
+];
+
+/// Whoever has one permission may do what this permission is for, and nothing of what another one is for.
+#[test]
+fn a_permission_permits_its_own_requests_alone() {
+    let all: BTreeSet<&str> = ASKED.iter().map(|(permission, ..)| *permission).collect();
+    assert_eq!(all.len(), 12);
+    for permission in all {
+        let bench = with_app("[\"transit/*\"]", &format!("[\"{permission}\"]"));
+        for (needed, method, target, body) in ASKED {
+            let status = bench.as_token("app", method, target, body).status;
+            assert_eq!(status != 403, *needed == permission, "{permission}: {method} {target}: {status}");
+        }
+    }
+}
+
+/// A wrapped data key leaves wrapped alone; each is another one in every 16 bytes, whatever its size, and so
+/// are random bytes.
+#[test]
+fn data_keys_and_random_bytes_are_fresh_in_all_their_bytes() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    let mut seen = BTreeSet::new();
+    let mut fresh = |text: &str, bytes: usize| {
+        let drawn = crate::base64::decode(text).unwrap();
+        assert_eq!(drawn.len(), bytes);
+        drawn.chunks_exact(16).for_each(|part| assert!(seen.insert(part.to_vec()), "{bytes}"));
+    };
+    for _ in 0..2 {
+        for bits in [128, 256, 512] {
+            let body = format!(r#"{{"bits":{bits}}}"#);
+            let (_, key) = bench.ask("POST", "transit/datakey/wrapped/k", &body);
+            assert!(key.at(&["data", "plaintext"]).is_none());
+            let body_of = format!(r#"{{"ciphertext":"{}"}}"#, data(&key, "ciphertext"));
+            let (_, opened) = bench.ask("POST", "transit/decrypt/k", &body_of);
+            fresh(data(&opened, "plaintext"), bits / 8);
+            let (_, key) = bench.ask("POST", "transit/datakey/plaintext/k", &body);
+            fresh(data(&key, "plaintext"), bits / 8);
+        }
+        let (_, drawn) = bench.ask("POST", "transit/random/4096", "");
+        fresh(data(&drawn, "random_bytes"), 4096);
+    }
+}
+
+/// Associated data bind by each of their bytes and by their length, whichever route seals and opens.
+#[test]
+fn all_of_associated_data_counts() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    let base64 = |bytes: &[u8]| crate::base64::encode(bytes).to_string();
+    let whole: Vec<u8> = (0..100).collect();
+    let others = (0..100).map(|at| {
+        let mut other = whole.clone();
+        other[at] ^= 1;
+        other
+    });
+    let others = others.chain([whole[..99].to_vec(), [&whole[..], &[0]].concat(), Vec::new()]);
+    let others: Vec<String> = others.map(|other| base64(&other)).collect();
+    let aad = base64(&whole);
+    let seal = |target: &str, body: &str| {
+        let (status, answer) = bench.ask("POST", target, body);
+        assert_eq!(status, 200, "{target}");
+        data(&answer, "ciphertext").to_owned()
+    };
+    let sealed = seal("transit/encrypt/k", &format!(r#"{{"plaintext":"YWJj","associated_data":"{aad}"}}"#));
+    let body = |sealed: &str, aad: &str| format!(r#"{{"ciphertext":"{sealed}","associated_data":"{aad}"}}"#);
+    let all = [
+        sealed.clone(),
+        seal("transit/rewrap/k", &body(&sealed, &aad)),
+        seal("transit/datakey/wrapped/k", &format!(r#"{{"associated_data":"{aad}"}}"#)),
+    ];
+    for sealed in all {
+        for target in ["transit/decrypt/k", "transit/rewrap/k"] {
+            assert_eq!(bench.ask("POST", target, &body(&sealed, &aad)).0, 200);
+            for other in &others {
+                assert_eq!(bench.ask("POST", target, &body(&sealed, other)).0, 400, "{target} {other}");
+            }
+        }
+        let items: Vec<String> = others.iter().map(|other| body(&sealed, other)).collect();
+        let batch = format!(r#"{{"batch_input":[{},{}]}}"#, body(&sealed, &aad), items.join(","));
+        for target in ["transit/decrypt/k", "transit/rewrap/k"] {
+            let (_, answer) = bench.ask("POST", target, &batch);
+            let Some(Json::Array(results)) = answer.at(&["data", "batch_results"]) else { panic!() };
+            let wrong = |item: &Json| item.get("error").and_then(Json::as_str).is_some_and(|e| !e.is_empty());
+            let right: Vec<usize> = (0..results.len()).filter(|at| !wrong(&results[*at])).collect();
+            assert_eq!((results.len(), right), (others.len() + 1, vec![0]), "{target}");
+        }
+    }
+}
