@@ -2,6 +2,8 @@
 //! computation of its own.
 
 use super::*;
+use crate::request::{Reply, ToClient};
+use crate::wire::decode;
 use divisi_rep3::Protocol;
 
 /// Whatever its leader offers, the three do no more in a round than its budget of rounds has; the rest goes
@@ -56,4 +58,36 @@ fn many_ways_make_no_round_longer() {
         let most = Budget::ROUND.rounds + beside;
         assert!(counts.iter().all(|(done, rounds)| *done > 0 && *rounds <= most), "{counts:?}");
     }
+}
+
+/// Messages of one round have IVs of their own, as those of later rounds have, although all are requests of
+/// the same number under one key.
+#[test]
+fn no_two_messages_have_the_same_iv() {
+    const EACH: u8 = 5;
+    let three = Three::asked_for_key();
+    for id in 2..2 + 2 * EACH {
+        three.all_asked_for(id, &encrypt(0));
+        (0..3).for_each(|i| three.say(i, id, ToServer::Finish { number: 1 }));
+    }
+    three.run(|_, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        for first in [2, 2 + EACH] {
+            let offers: Vec<Offer> = (first..first + EACH).map(offer).collect();
+            state.round(LEADER, &offers).unwrap();
+        }
+    });
+    let ivs = [0, 1, 2].map(|i| {
+        let node = three.node(i);
+        let answers = |id: u8| {
+            let next = move || node.schedule(|schedule, _| schedule.next_answer(&[id; 32]));
+            std::iter::from_fn(next).filter_map(|answer| match decode::<Reply>(&answer)?.what {
+                ToClient::Sealing { iv, .. } => Some(iv),
+                _ => None,
+            })
+        };
+        (2..2 + 2 * EACH).flat_map(answers).collect::<Vec<_>>()
+    });
+    assert!(ivs[0] == ivs[1] && ivs[0] == ivs[2]);
+    assert_eq!(ivs[0].iter().collect::<HashSet<_>>().len(), 2 * usize::from(EACH), "{:?}", ivs[0]);
 }
