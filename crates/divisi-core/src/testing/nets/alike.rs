@@ -115,7 +115,8 @@ fn opened(messages: &BTreeMap<(PartyId, Place), BTreeSet<&[u8]>>) -> BTreeSet<u3
     twice(sums(messages).iter().map(|(step, sum)| (*step, &sum[..])))
 }
 
-/// The items of the lists of what is alike in single messages, and in sums: each step, and in how many shapes.
+/// The items of the lists of what is alike in single messages, and in sums: each step, and in how many
+/// shapes.
 pub(super) fn lists(
     net: &MessageNet<'_>,
     equal: &[Honest],
