@@ -4,12 +4,14 @@
 use super::{COIN, COMMIT, OPEN, combinations};
 use crate::checks;
 use crate::dealer::Dealer;
+use crate::part::{Shareable, Word32};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Products;
 use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Step, step};
-use divisi_field::{Field, Gf48};
+use divisi_field::{Field, Gf2, Gf8, Gf48};
+use std::collections::HashSet;
 
 const OPENED: Step = step!("opened");
 const DONE: Step = step!("done");
@@ -33,27 +35,52 @@ fn opened(
     party.open(OPENED, &x.x, &x.m).map(drop)
 }
 
-/// A sharing of zero, for parties and for clients, has a fresh part for every value of a long list, and the
-/// parts of all parties add up to zero.
-#[test]
-fn sharings_of_zero_have_a_part_for_every_value() {
-    let count = 1300;
+/// The parts of all parties of sharings of zero, for parties and for clients, as they are sent.
+fn zeros<V: Shareable>(count: usize) -> Vec<[Vec<u8>; 2]> {
     let ends = harness(3).act(|session| {
         let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
-        let mut shares = vec![Gf48::ZERO; count];
-        party.randomise(&mut shares);
-        let mut body = Vec::new();
-        party.for_client(&vec![Gf48::ZERO; count], &mut body);
-        let of_client =
-            body.chunks_exact(6).map(|six| six.iter().rfold(0, |x, byte| x << 8 | u128::from(*byte)));
-        shares.extend(of_client.map(Gf48::from_low_bits));
-        Ok(shares)
+        let mut parts = vec![V::default(); count];
+        let (mut told, mut of_client) = (Vec::new(), Vec::new());
+        party.for_client(&parts, &mut of_client);
+        party.randomise(&mut parts);
+        V::pack(&parts, &mut told);
+        Ok([told, of_client])
     });
-    let ends = ends.into_iter().collect::<Result<Vec<Vec<Gf48>>, Abort>>().unwrap_or_default();
-    let [first, second, third] = &ends[..] else { unreachable!("three parties") };
-    assert_eq!(first.len(), 2 * count);
-    assert!(ends.iter().all(|shares| !shares.contains(&Gf48::ZERO)));
-    assert!(first.iter().zip(second).zip(third).all(|((x, y), z)| *x + *y + *z == Gf48::ZERO));
+    ends.into_iter().collect::<Result<_, Abort>>().unwrap_or_default()
+}
+
+/// Sharings of zero, for parties and for clients, have a fresh part for every value of a long list: each bit
+/// takes both values, no part returns, and the parts of all parties add up to zero.
+fn sharings_are_fresh<V: Shareable>() {
+    const COUNT: usize = 1296;
+    let ends = zeros::<V>(COUNT);
+    let whole = V::BITS.div_ceil(8);
+    for ([one, of_client], at) in ends.iter().zip(0..) {
+        let sum = |k: usize| ends.iter().fold(vec![0; one.len()], |sum, end| add(&sum, &end[k]));
+        assert!(sum(0).iter().chain(&sum(1)).all(|byte| *byte == 0), "{at}");
+        for list in [one, of_client] {
+            assert_eq!(list.len(), COUNT * V::BITS / 8);
+            for byte in 0..whole {
+                let all = || list.iter().skip(byte).step_by(whole);
+                assert_eq!((all().fold(0, |x, y| x | y), all().fold(0xff, |x, y| x & y)), (0xff, 0), "{at}");
+            }
+        }
+        let different: HashSet<&[u8]> = one.windows(16).chain(of_client.windows(16)).collect();
+        assert_eq!(different.len(), 2 * (one.len() - 15), "{at}");
+    }
+    assert_eq!(ends.len(), 3);
+}
+
+fn add(x: &[u8], y: &[u8]) -> Vec<u8> {
+    x.iter().zip(y).map(|(x, y)| x ^ y).collect()
+}
+
+#[test]
+fn sharings_of_zero_have_a_part_for_every_value() {
+    sharings_are_fresh::<Gf2>();
+    sharings_are_fresh::<Gf8>();
+    sharings_are_fresh::<Word32>();
+    sharings_are_fresh::<Gf48>();
 }
 
 /// A lie about any value is noticed, and so are two lies that add up to zero: no two values have the same

@@ -135,6 +135,30 @@ fn zeros_are_told_from_all_else() {
     assert_eq!(found, Ok(vec![true, false, false, false, true]));
 }
 
+/// A wire of one lane serves all lanes, wherever it stands.
+#[test]
+fn a_wire_of_one_lane_serves_all() {
+    let program = program();
+    let lanes = [[true, true, false], [true, false, true]];
+    for one in 0..3 {
+        let found = agreed(2, None, |e: &mut Spdz<F>| {
+            let wire = |e: &mut Spdz<F>, k: usize| match k {
+                k if k == one => given_bits(e, PartyId::P1, &[true]),
+                k => given_bits(e, PartyId::P2, &lanes[k % 2]),
+            };
+            let wires = (0..3).map(|k| wire(e, k)).collect::<Result<_, Abort>>()?;
+            let mut jobs = [ProgramRun::new(&program, wires)];
+            e.run(&mut jobs)?;
+            let [job] = jobs;
+            Opens::<Vec<AuthBit<F>>>::reveal(e, job.wires)
+        });
+        let bit = |k: usize, lane: usize| k == one || lanes[k % 2][lane];
+        let sum = |lane| bit(0, lane) ^ (bit(0, lane) & bit(1, lane) & bit(2, lane));
+        let right = vec![(0..3).map(sum).collect(), (0..3).map(|lane| !sum(lane)).collect()];
+        assert_eq!(found, Ok(right), "wire {one}");
+    }
+}
+
 /// A value that is shared already becomes a wire of both runs.
 #[test]
 fn shared_values_enter_a_tiny_circuit() {

@@ -153,6 +153,25 @@ fn tables_of_other_sizes() {
     }
 }
 
+/// A lookup has wires of the same lanes, and another one in the same layer may have others.
+#[test]
+fn wires_of_other_lanes_in_a_tiny_circuit() {
+    let look_up = |e: Engine, lanes: [usize; 6]| {
+        let mut tiny = TinyBits::new(e);
+        let mut wire = |lanes| Ok(TinyBits::mask(tiny.engine().bit_mask(party(1), lanes)?.shares().clone()));
+        let lookups = [[3; 6], lanes, [1; 6]].map(|lanes| lanes.into_iter().map(&mut wire).collect());
+        let lookups: Vec<Vec<TinyBit<Gf48>>> = lookups.into_iter().collect::<Result<_, Abort>>()?;
+        let layer = lookups.into_iter().map(|wires| Lookup { table: &SBOXES[1], wires });
+        tiny.look_up(&mut layer.collect::<Vec<_>>())
+    };
+    assert!(ends(|e| look_up(e, [5; 6])).iter().all(Result::is_ok));
+    for at in 0..6 {
+        let mut lanes = [3; 6];
+        lanes[at] = 2;
+        refused(&format!("wire {at}"), |e| look_up(e, lanes));
+    }
+}
+
 /// `act` must be refused because something was not computed.
 fn not_computed(what: &str, act: impl Fn(Engine) -> Result<(), Abort> + Sync) {
     let ends = ends(act);
