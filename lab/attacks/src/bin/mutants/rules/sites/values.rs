@@ -113,6 +113,10 @@ impl Sites<'_> {
     /// The default of its type.
     fn constant(&mut self, expr: &Expr, of: &str) {
         let text = self.text(expr);
+        // these are the default already
+        if ["0", "false", "()", "None"].contains(&&*text) {
+            return;
+        }
         let instead = format!("(if {{on}} {{ Default::default() }} else {{ {text} }})");
         self.add(expr, format!("takes a constant for {of}"), instead);
     }
