@@ -100,3 +100,26 @@ pub fn secret(session: Session, run: WorldRun) -> Result<Vec<u8>, Abort> {
     }
     Ok(Vec::new())
 }
+
+/// In two calls, the client alone learns of the bytes of two parties what their sum goes to.
+pub fn sums(session: Session, run: WorldRun) -> Result<Vec<u8>, Abort> {
+    let mut e = engines::dealt::<Gf48>(session, run.seed as u8, SpdzProtocol::Lookup)?;
+    let mut learned = Vec::new();
+    for (call, lanes) in [9, 3].into_iter().enumerate() {
+        let one = super::values((run.world * (call + 1)) as u64, lanes);
+        let sum = super::values(9, lanes);
+        let other: Vec<u8> = one.iter().zip(&sum).map(|(x, y)| x ^ y).collect();
+        let mut x = engines::given(&mut e, party(2), &one)?;
+        let y = engines::given(&mut e, party(3), &other)?;
+        e.add(&mut x, &y)?;
+        e.sbox(Direction::Encrypt, &mut [&mut x])?;
+        let verified = e.settled(x)?;
+        let (of, body) = e.show(verified)?;
+        let told = give(&mut e, of, &body, lanes, [call as u8; 16])?;
+        if e.session().me() == party(1) {
+            assert_eq!(told, super::sboxes(&sum));
+            learned.extend(told);
+        }
+    }
+    Ok(learned)
+}

@@ -1,4 +1,5 @@
-//! The two worlds of what one party gives and alone learns again; all others are corrupt.
+//! The two worlds of what one party gives and alone learns again, while all others are corrupt; and of what
+//! honest parties give, of whose sum a corrupt client learns something.
 
 use super::values;
 use crate::engines::{dealt, given, given_bits};
@@ -113,6 +114,8 @@ fn the_others_cannot_tell_two_worlds_apart() {
         add("TinyTable", tiny);
         add("a client", super::client::secret);
     }
+    // the client is corrupt, and of the parties the one that it sits with
+    shapes.push(WorldShape::new("what a client learns", 3, &[1], super::client::sums));
     let net = WorldNet { folder: env!("CARGO_MANIFEST_DIR"), shapes };
     assert_eq!(net.judge(), [] as [String; 0]);
 }
