@@ -180,6 +180,30 @@ fn batches_keep_their_order_and_their_references() {
     );
 }
 
+/// What is wrong with an item of a batch is said at its place, and first of all that it has no ciphertext; the
+/// items beside it are opened.
+#[test]
+fn an_item_without_ciphertext_says_so_at_its_place() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    let (_, sealed) = bench.ask("PUT", "transit/encrypt/k", r#"{"plaintext":"YWJj"}"#);
+    let sealed = data(&sealed, "ciphertext");
+    let item = |ciphertext: &str, context: &str| {
+        format!(r#"{{"ciphertext":"{ciphertext}","context":"{context}","associated_data":""}}"#)
+    };
+    let items = [item("", "%"), item(sealed, "YQ=="), item("", "YQ=="), item(sealed, "%")];
+    let batch = format!(r#"{{"batch_input":[{}]}}"#, items.join(","));
+    let missing = Some("missing ciphertext to decrypt");
+    for (route, opened) in [("decrypt", "plaintext"), ("rewrap", "ciphertext")] {
+        let (_, answer) = bench.ask("POST", &format!("transit/{route}/k"), &batch);
+        let Some(Json::Array(results)) = answer.at(&["data", "batch_results"]) else { panic!("{route}") };
+        let errors: Vec<_> = results.iter().map(|item| item.get("error").and_then(Json::as_str)).collect();
+        let illegal = Some("illegal base64 data at input byte 0");
+        assert_eq!(errors, [missing, None, missing, illegal], "{route}");
+        assert!(results[1].get(opened).and_then(Json::as_str).is_some_and(|text| !text.is_empty()));
+    }
+}
+
 #[test]
 fn keys_are_listed_without_the_prefix_of_their_mount() {
     let bench = Bench::new();
