@@ -3,7 +3,7 @@
 use super::harness::{
     BUSY, ServersHarness, decrypt, encrypt, eventually, fails, flipped, with_alice, with_key,
 };
-use crate::{Client, ErrorKind, KeyState, KeyType};
+use crate::{Client, ErrorKind, KeyState, KeyType, NewKey};
 use divisi_net::{Machine, PartyId, World};
 use divisi_store::KeyInfo;
 use std::collections::HashSet;
@@ -127,6 +127,29 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
     let mut alice = harness.connect("alice");
     let unknown = alice.new_key("u".parse().unwrap(), KeyType::Aes128, false, vec!["dave".into()]);
     fails(alice.key_new(&unknown), "client dave is not in the configuration");
+}
+
+/// A request finds the key that it made if all of it is the same, and the same client asks: not with another
+/// type, another length or another name of the request, and not for a client that the key serves.
+#[test]
+fn a_request_for_a_key_is_the_same_if_all_of_it_is() {
+    let (harness, mut alice) = with_alice();
+    let new = alice.new_key("k".parse().unwrap(), KeyType::HmacSha256, false, vec!["bob".into()]);
+    let made = alice.key_new(&new).unwrap();
+    let mut others = vec![NewKey { bytes: 33, ..new.clone() }];
+    let takes = |kind: &&KeyType| **kind != new.kind && kind.lengths().contains(&32);
+    others.extend(KeyType::ALL.iter().filter(takes).map(|kind| NewKey { kind: *kind, ..new.clone() }));
+    others.extend((0..16).map(|at| {
+        let mut other = new.clone();
+        other.request[at] ^= 1;
+        other
+    }));
+    assert!(others.len() > 20);
+    for other in others {
+        fails(alice.key_new(&other), "there is a key k already");
+    }
+    fails(harness.connect("bob").key_new(&new), "there is a key k already");
+    assert_eq!(alice.key_new(&new).unwrap(), made);
 }
 
 /// All three servers have the same time of a key, whatever their clocks say, and keep it.
