@@ -89,6 +89,9 @@ fn an_order_waits_until_all_three_have_asked() {
     let log = orders.take_log();
     assert!(log.len() == 2 && log[1].contains("the operator of party 2 gave another order"), "{log:?}");
     assert_eq!(orders.state(&order), Some((asked(&[2], &[2]), true)));
+    // in another session the words of this one are forgotten
+    orders.rejoined();
+    assert_eq!(orders.state(&order), Some((asked(&[2, 3], &[]), false)));
 
     orders.ended(&order, orders.asking(&order), Ok(()));
     logged(&mut orders, "done, all three asked");
