@@ -1,5 +1,6 @@
 //! Rounds of three servers without clients and listeners: what is offered, and what comes of it.
 
+mod admitted;
 mod charged;
 mod granted;
 mod left;
@@ -7,6 +8,7 @@ mod rounds;
 mod split;
 mod three;
 mod ways;
+mod wiped;
 
 use super::*;
 use crate::admit::Who;
@@ -272,6 +274,18 @@ fn what_no_leader_says_names_it() {
     let order = Order { key: key(), deed: Deed::Destroy };
     let order = crate::wire::encode(&order, 0).unwrap();
     assert!(taken(count(3, order.len()), &order));
+    // orders that no command makes: others than sorted, somebody twice, nobody, too many, what is no name
+    let many: Vec<String> = (0..=crate::admit::CLIENTS).map(|i| format!("c{i:03}")).collect();
+    let [whole, more] = [many.clone(), [&many[..], &["d".into()]].concat()];
+    let chown = |to: Vec<String>| {
+        let body = crate::wire::encode(&Order { key: key(), deed: Deed::Chown { to } }, 0).unwrap().to_vec();
+        (count(3, body.len()), body)
+    };
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let (heads, body) = chown(whole);
+    assert!(taken(heads, &body));
+    let ill_formed = [&["b", "d", "c"][..], &["b", "c", "c"], &["b", "b"], &[], &["b\n"], &["b", ""]];
+    let ill_formed = ill_formed.map(names).into_iter().chain([more]).map(chown);
     for (heads, body) in [
         (count(1, 2), [&one[..], &one].concat()),
         (count(1, 2), [&one[..], &later].concat()),
@@ -283,7 +297,11 @@ fn what_no_leader_says_names_it() {
         (count(3, 8193), vec![]),
         (count(3, 5), vec![0; 5]),
         (count(4, 0), vec![]),
-    ] {
+        (count(4, 132), vec![]),
+    ]
+    .into_iter()
+    .chain(ill_formed)
+    {
         for result in &called(heads, &body)[1..] {
             let Err(Abort::Network(fault)) = result else { panic!("{heads:?}: {result:?}") };
             // or the other one was first to tell

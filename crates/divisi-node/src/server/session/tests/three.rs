@@ -94,10 +94,14 @@ impl Three {
 
     /// A connection of alice's at a server.
     pub fn enter(&self, i: usize, id: u8) {
-        let node = self.node(i);
-        let client = node.config().clients()[0].clone();
-        let who = Who { name: client.name, fingerprint: *client.pin.fingerprint().bytes() };
-        assert!(node.report(|schedule, _| schedule.enter(who, [id; 32])));
+        let who = self.alice(i);
+        assert!(self.node(i).report(|schedule, _| schedule.enter(who, [id; 32])));
+    }
+
+    /// Alice as this server knows her.
+    pub fn alice(&self, i: usize) -> Who {
+        let client = self.node(i).config().clients()[0].clone();
+        Who { name: client.name, fingerprint: *client.pin.fingerprint().bytes() }
     }
 
     /// Send on it a request for her list of keys.
@@ -129,11 +133,18 @@ impl Three {
 
     /// What a server tells its client of a request that it refused.
     pub fn refusal(&self, i: usize, id: u8, number: u64) -> Option<Failed> {
+        let told = self.refusals(i, id);
+        told.into_iter().find(|(of, _)| *of == number).map(|(_, failed)| failed)
+    }
+
+    /// What a server tells its client of all requests that it refused, by number.
+    pub fn refusals(&self, i: usize, id: u8) -> Vec<(u64, Failed)> {
         let next = || self.node(i).schedule(|schedule, _| schedule.next_answer(&[id; 32]));
-        std::iter::from_fn(next).find_map(|answer| match decode::<Reply>(&answer)? {
-            Reply { number: of, what: ToClient::Failed(failed), .. } if of == number => Some(failed),
+        let told = std::iter::from_fn(next).filter_map(|answer| match decode::<Reply>(&answer)? {
+            Reply { number, what: ToClient::Failed(failed), .. } => Some((number, failed)),
             _ => None,
-        })
+        });
+        told.collect()
     }
 
     /// Each server in a thread and in one session, with its number from 0.

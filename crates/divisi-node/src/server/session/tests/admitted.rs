@@ -1,0 +1,216 @@
+//! What each server admits under a key, by itself, before the three compare what they have.
+
+use super::*;
+use crate::request::{AAD, FunctionRequest, IV, MODE_AAD, MODE_MESSAGE, Mode, ModeRequest, Tag};
+use crate::server::admission::admit;
+use divisi_store::{BLOCK, Purpose, USES};
+use divisi_symmetric::algorithm::{Algorithm, Settings};
+
+/// A key of each type, each made by alice on a connection of its own.
+fn of_each_type() -> (Three, Vec<(u8, KeyName, KeyType)>) {
+    let three = Three::new();
+    let keys: Vec<_> = (1..)
+        .zip(KeyType::ALL)
+        .map(|(id, kind)| (id, format!("k-{kind}").parse::<KeyName>().unwrap(), *kind))
+        .collect();
+    for (id, name, kind) in &keys {
+        three.all_asked_for(*id, &new_key(name.clone(), *kind));
+    }
+    three.run(|_, state| keys.iter().for_each(|(id, ..)| state.round(LEADER, &[offer(*id)]).unwrap()));
+    (three, keys)
+}
+
+/// So much associated data that a message is not short: its request is a step by itself.
+fn aad() -> Blob {
+    Blob(vec![0; 17_000])
+}
+
+fn in_mode(key: &KeyName, mode: Mode, encrypts: bool, length: u64, aad: Option<usize>) -> ModeRequest {
+    let aad = aad.map(|bytes| Blob(vec![0; bytes]));
+    ModeRequest { key: key.clone(), mode, encrypts, aad, length, iv: [0; 16], way: SboxChoice::DEFAULT }
+}
+
+/// A tag to make, or one of so many bytes to compare.
+fn mac(key: &KeyName, settings: &Settings, tag: Option<(bool, usize)>) -> Item {
+    let tag = tag.map(|(nonce, bytes)| Tag { nonce: nonce.then_some([0; IV]), tag: Blob(vec![0; bytes]) });
+    Item::Mac { key: key.clone(), asked: FunctionRequest::from(settings), length: 1, tag }
+}
+
+/// Every use of a key, with the purpose of the keys that it is for and their type, if there is one such type
+/// only; decryption with GCM comes last.
+fn uses(key: &KeyName) -> Vec<(Item, Purpose, Option<String>)> {
+    let (way, key) = (SboxChoice::DEFAULT, key.clone());
+    let mut all = vec![
+        (Item::Encrypt { key: key.clone(), aad: aad(), length: 1, way }, Purpose::Gcm, None),
+        (Item::EncryptStream { key: key.clone(), aad: aad(), way }, Purpose::Gcm, None),
+    ];
+    for (mode, purpose) in [
+        (Mode::Cbc, Purpose::Cbc),
+        (Mode::Siv, Purpose::Siv),
+        (Mode::Kw, Purpose::Wrap),
+        (Mode::Kwp, Purpose::Wrap),
+    ] {
+        for encrypts in [true, false] {
+            all.push((Item::Mode(in_mode(&key, mode, encrypts, 32, None)), purpose, None));
+        }
+    }
+    for algorithm in Algorithm::macs() {
+        let settings = Settings::new(algorithm);
+        let with_nonce = algorithm.nonce_bytes() > 0;
+        all.push((mac(&key, &settings, None), Purpose::Mac, Some(algorithm.name())));
+        if !matches!(algorithm, Algorithm::Otp(_)) {
+            let tag = Some((with_nonce, settings.output_bytes));
+            all.push((mac(&key, &settings, tag), Purpose::Mac, Some(algorithm.name())));
+        }
+    }
+    all.push((
+        Item::Decrypt { key, aad: aad(), length: 1, iv: [0; IV], tag: [0; 16], way },
+        Purpose::Gcm,
+        None,
+    ));
+    all
+}
+
+fn serves(kind: KeyType, purpose: Purpose, name: Option<&String>) -> bool {
+    kind.purpose() == purpose && name.is_none_or(|name| kind.name() == name)
+}
+
+/// A key serves the algorithms of its type, in both directions, and no other.
+#[test]
+fn a_key_serves_its_type_alone_in_both_directions() {
+    let (three, keys) = of_each_type();
+    for (_, key, kind) in &keys {
+        let mut served = 0;
+        for (item, purpose, name) in uses(key) {
+            let admitted = admit(three.node(0), &three.alice(0), &item).is_ok();
+            assert_eq!(admitted, serves(*kind, purpose, name.as_ref()), "{kind}: {item:?}");
+            served += usize::from(admitted);
+        }
+        assert!(served > 0, "{kind}");
+    }
+}
+
+/// What no algorithm takes is refused by each server, whatever its client checked: messages and associated
+/// data that are too long, lengths that a mode does not have, tags of another length or without their nonce.
+#[test]
+fn lengths_that_no_algorithm_takes_are_refused() {
+    let (three, keys) = of_each_type();
+    let takes = |item: Item| admit(three.node(0), &three.alice(0), &item).is_ok();
+    let way = SboxChoice::DEFAULT;
+    for (_, key, kind) in keys {
+        match kind.purpose() {
+            Purpose::Gcm => {
+                let most = (1 << 36) - 32;
+                for (bytes, length) in [(0, 0), (AAD, most), (AAD + 1, 0), (0, most + 1), (0, u64::MAX)] {
+                    let (aad, key, fits) =
+                        (Blob(vec![0; bytes]), key.clone(), bytes <= AAD && length <= most);
+                    let (iv, tag) = ([0; IV], [0; 16]);
+                    assert_eq!(
+                        takes(Item::Encrypt { key: key.clone(), aad: aad.clone(), length, way }),
+                        fits
+                    );
+                    let stream = Item::EncryptStream { key: key.clone(), aad: aad.clone(), way };
+                    assert_eq!(takes(stream), bytes <= AAD);
+                    assert_eq!(
+                        takes(Item::Decrypt { key, aad, length, iv, tag, way }),
+                        fits,
+                        "{bytes} {length}"
+                    );
+                }
+            }
+            Purpose::Mac => {
+                let algorithm: Algorithm = kind.name().parse().unwrap();
+                let (settings, right) = (Settings::new(algorithm), algorithm.nonce_bytes() > 0);
+                let whole = settings.output_bytes;
+                for (nonce, bytes) in (0..=whole + 2).flat_map(|bytes| [(true, bytes), (false, bytes)]) {
+                    let otp = matches!(algorithm, Algorithm::Otp(_));
+                    let fits = (nonce, bytes) == (right, whole) && !otp;
+                    assert_eq!(
+                        takes(mac(&key, &settings, Some((nonce, bytes)))),
+                        fits,
+                        "{kind} {nonce} {bytes}"
+                    );
+                }
+            }
+            purpose => {
+                let modes = Mode::ALL.into_iter().filter(|mode| {
+                    let own = matches!(mode, Mode::Kw | Mode::Kwp);
+                    match purpose {
+                        Purpose::Cbc => *mode == Mode::Cbc,
+                        Purpose::Siv => *mode == Mode::Siv,
+                        _ => own,
+                    }
+                });
+                for (mode, encrypts) in modes.flat_map(|mode| [(mode, true), (mode, false)]) {
+                    let long = (MODE_MESSAGE as u64 - 8..).take(34);
+                    for length in (0..40).chain(long).chain([u64::MAX]) {
+                        for aad in [None, Some(0), Some(MODE_AAD), Some(MODE_AAD + 1)] {
+                            let asked = in_mode(&key, mode, encrypts, length, aad);
+                            let fits = asked.misfit().is_none();
+                            assert_eq!(takes(Item::Mode(asked)), fits, "{mode} {encrypts} {length} {aad:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A key that is used up at one server serves nothing but decryption with GCM: every other use counts, in
+/// every mode and in both directions, before it begins.
+#[test]
+fn every_use_but_decryption_with_gcm_is_counted() {
+    let (three, keys) = of_each_type();
+    for (_, key, _) in &keys {
+        three.node(2).keys.reserve(key, USES).unwrap();
+    }
+    let asked: Vec<(u8, Vec<Item>)> = keys
+        .into_iter()
+        .map(|(id, key, kind)| {
+            let fitting =
+                uses(&key).into_iter().filter(|(_, purpose, name)| serves(kind, *purpose, name.as_ref()));
+            (id, fitting.map(|(item, ..)| item).collect())
+        })
+        .collect();
+    three.run(|i, state| {
+        for (id, items) in &asked {
+            for (number, item) in (2..).zip(items) {
+                three.ask_for(i, *id, number, item.clone());
+                state.round(LEADER, &[Offer { number, ..offer(*id) }]).unwrap();
+            }
+        }
+    });
+    for (id, items) in &asked {
+        let told = three.refusals(2, *id);
+        for (number, item) in (2..).zip(items) {
+            let failed = told.iter().find(|(of, _)| *of == number).map(|(_, failed)| failed);
+            let is_free = matches!(item, Item::Decrypt { .. });
+            assert_eq!(failed.is_some_and(|failed| failed.message.contains("2^32")), !is_free, "{item:?}");
+        }
+    }
+}
+
+/// A use is counted once, however often its step is offered before all three have its messages.
+#[test]
+fn a_use_is_counted_once_however_often_it_is_offered() {
+    let three = Three::asked_for_key();
+    three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        // the next use is the last of a block
+        state.node.keys.reserve(&key(), BLOCK - 1).unwrap();
+        three.ask_for(i, 1, 2, encrypt(0));
+        for _ in 0..3 {
+            if i < 2 && three.node(i).schedule(|schedule, _| schedule.stands(&step_of(2, 0))) == Some(false) {
+                three.say(i, 1, ToServer::Finish { number: 2 });
+            }
+            state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        }
+        if i == 2 {
+            three.say(i, 1, ToServer::Finish { number: 2 });
+        }
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        assert!(!three.has(i, 1, 2));
+    });
+    let counted = |i: usize| three.node(i).keys.load(&key()).unwrap().unwrap().reserved;
+    assert_eq!([0, 1, 2].map(counted), [BLOCK; 3]);
+}
