@@ -180,8 +180,8 @@ fn batches_keep_their_order_and_their_references() {
     );
 }
 
-/// What is wrong with an item of a batch is said at its place, and first of all that it has no ciphertext; the
-/// items beside it are opened.
+/// What is wrong with an item of a batch is said at its place, and first of all that it has no ciphertext;
+/// the items beside it are opened.
 #[test]
 fn an_item_without_ciphertext_says_so_at_its_place() {
     let bench = Bench::new();
