@@ -116,19 +116,30 @@ fn opened(messages: &BTreeMap<(PartyId, Place), BTreeSet<&[u8]>>) -> BTreeSet<u3
     twice(sums(messages).iter().map(|(step, sum)| (*step, &sum[..])))
 }
 
-/// The items of the lists of what is alike in single messages, and in sums: each step, and in how many
-/// shapes.
+/// The steps in which some party sends the same, of a window or more, to several peers.
+fn told_to_all(sent: &Sent) -> BTreeSet<u32> {
+    let mut peers = BTreeMap::<(PartyId, u32, &[u8]), BTreeSet<PartyId>>::new();
+    for ((from, to), frames) in sent {
+        for frame in frames.iter().filter(|frame| frame.body.len() >= WINDOW) {
+            peers.entry((*from, frame.step, &frame.body)).or_default().insert(*to);
+        }
+    }
+    peers.into_iter().filter(|(_, peers)| peers.len() > 1).map(|((_, step, _), _)| step).collect()
+}
+
+/// The items of the lists of what is alike in single messages and in sums, and of what is the same to several
+/// peers: each step, and in how many shapes.
 pub(super) fn lists(
     net: &MessageNet<'_>,
     equal: &[Honest],
     name: &dyn Fn(u32) -> String,
-) -> [Vec<String>; 2] {
-    let mut counts = [BTreeMap::<String, usize>::new(), BTreeMap::new()];
+) -> [Vec<String>; 3] {
+    let mut counts = [(); 3].map(|()| BTreeMap::<String, usize>::new());
     for run in equal {
         let messages = messages(&run.sent);
         let single =
             messages.iter().flat_map(|((_, (_, step, _)), all)| all.iter().map(|body| (*step, *body)));
-        let found = [twice(single), opened(&messages)];
+        let found = [twice(single), opened(&messages), told_to_all(&run.sent)];
         for (counts, found) in counts.iter_mut().zip(found) {
             for step in found.into_iter().map(name).filter(|step| !net.varies(step)) {
                 *counts.entry(step).or_default() += 1;
@@ -192,7 +203,10 @@ mod tests {
         let mut sent = opened(&[masks(1), masks(1)]);
         assert_eq!(twice(&sent), BTreeSet::new());
         let repeated = sent[&(PartyId::P1, PartyId::P2)][0].clone();
-        sent.entry((PartyId::P2, PartyId::P3)).or_default().push(repeated);
+        sent.entry((PartyId::P2, PartyId::P3)).or_default().push(repeated.clone());
         assert_eq!(twice(&sent), BTreeSet::from([5]));
+        assert_eq!(told_to_all(&sent), BTreeSet::new());
+        sent.entry((PartyId::P1, PartyId::P3)).or_default().push(repeated);
+        assert_eq!(told_to_all(&sent), BTreeSet::from([5]));
     }
 }

@@ -29,6 +29,7 @@ const RECEIVERS: &str = "who receives";
 const STEADY: &str = "no more with twice as many lanes";
 const SENT: &str = "what is alike in messages, with equal inputs";
 const OPENED: &str = "what is alike in the sums of messages";
+const TO_ALL: &str = "what a party sends to several peers alike";
 /// A comparison of fewer bits is found by name.
 const LEAST: u64 = 64;
 const HEAD: &str =
@@ -172,8 +173,9 @@ fn list(
     let mut block = |head: &str, items: Vec<String>| lists::block(&mut list, head, &items, ",");
     net.shapes.iter().zip(honest).for_each(|(shape, run)| block(shape.name, counted(run, &varies)));
     block(RECEIVERS, receivers(honest, name, &varies));
-    let [sent, opened] = alike::lists(net, equal, name);
-    for (head, items) in [(STEADY, steady([honest, twice], &varies)), (SENT, sent), (OPENED, opened)] {
+    let [sent, opened, to_all] = alike::lists(net, equal, name);
+    let steady = steady([honest, twice], &varies);
+    for (head, items) in [(STEADY, steady), (SENT, sent), (OPENED, opened), (TO_ALL, to_all)] {
         if !items.is_empty() {
             block(head, items);
         }
