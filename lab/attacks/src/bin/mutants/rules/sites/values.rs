@@ -114,7 +114,7 @@ impl Sites<'_> {
     fn constant(&mut self, expr: &Expr, of: &str) {
         let text = self.text(expr);
         // these are the default already
-        if ["0", "false", "()", "None"].contains(&&*text) {
+        if ["0", "false", "()", "None"].contains(&text) {
             return;
         }
         let instead = format!("(if {{on}} {{ Default::default() }} else {{ {text} }})");
