@@ -159,42 +159,36 @@ fn a_wire_of_one_lane_serves_all() {
     }
 }
 
-/// A value that is shared already becomes a wire of both runs.
-#[test]
-fn shared_values_enter_a_tiny_circuit() {
-    let found = local::run(2, &PublicParameters::new("spdz programs"), |session| {
+/// What shared values become in these layers of a circuit, of which so many are announced.
+fn through_tiny(layers: &[Direction], announced: usize) -> Result<Vec<Vec<u8>>, Abort> {
+    local::run(2, &PublicParameters::new("spdz programs"), |session| {
         let mut engine = prepared::<F>(session, None, SpdzProtocol::Lookup)?;
         let x = given(&mut engine, PartyId::P2, &[0x53, 0])?;
         let mut t = Tiny::new(engine);
         let [mut mask, mut public]: [TinyByte<F>; 2] = t.enter(&[x])?.pop().unwrap();
-        t.sbox(Direction::Encrypt, &mut [&mut mask])?;
+        t.prepare(announced, 1, 2)?;
+        layers.iter().try_for_each(|d| t.sbox(*d, &mut [&mut mask]))?;
         t.open_indices()?;
-        t.sbox(Direction::Encrypt, &mut [&mut public])?;
+        layers.iter().try_for_each(|d| t.sbox(*d, &mut [&mut public]))?;
         let out = t.output(mask, public)?;
         let mut engine = t.into_engine();
         let found = opened(&mut engine, out)?;
-        assert!(engine.session().meter().read().checks[&checks::K3] >= 2);
+        assert!(engine.session().meter().read().checks[&checks::K3] >= 2 * layers.len() as u64);
         Ok(found)
-    });
+    })
+}
+
+/// A value that is shared already becomes a wire of both runs.
+#[test]
+fn shared_values_enter_a_tiny_circuit() {
+    let found = through_tiny(&[Direction::Encrypt], 0);
     assert_eq!(found, Ok(vec![vec![0xed, 0x63]; 2])); // FIPS 197, 5.1.1
 }
 
 /// A layer takes no table of the other direction, also if more were made ahead than the layer before took.
 #[test]
 fn layers_of_a_tiny_circuit_have_either_direction() {
-    let found = local::run(2, &PublicParameters::new("spdz programs"), |session| {
-        let mut engine = prepared::<F>(session, None, SpdzProtocol::Lookup)?;
-        let x = given(&mut engine, PartyId::P2, &[0x53, 0])?;
-        let mut t = Tiny::new(engine);
-        let [mut mask, mut public]: [TinyByte<F>; 2] = t.enter(&[x])?.pop().unwrap();
-        let layers = [Direction::Encrypt, Direction::Decrypt, Direction::Decrypt];
-        t.prepare(layers.len(), 1, 2)?;
-        layers.into_iter().try_for_each(|d| t.sbox(d, &mut [&mut mask]))?;
-        t.open_indices()?;
-        layers.into_iter().try_for_each(|d| t.sbox(d, &mut [&mut public]))?;
-        let out = t.output(mask, public)?;
-        opened(&mut t.into_engine(), out)
-    });
+    let found = through_tiny(&[Direction::Encrypt, Direction::Decrypt, Direction::Decrypt], 3);
     assert_eq!(found, Ok(vec![vec![0x50, 0x52]; 2])); // FIPS 197, 5.3.2
 }
 

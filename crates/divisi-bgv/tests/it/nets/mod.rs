@@ -9,7 +9,7 @@ use crate::tools::{PASS, elements, small};
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
-use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, apart};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, varied};
 use divisi_core::testing::party;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PublicParameters, Session};
@@ -43,8 +43,8 @@ fn triples(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abor
     let mut sampler = Sampler::new(&session);
     let (n, p) = (ring.dimension(), ring.parameters().plain());
     for holder in [party(1), party(3)] {
-        let me = apart(seed, session.me().index() as u64) + seed;
-        let [a, b] = [elements(me, p, n), elements(me + apart(seed, 50), p, n)];
+        let me = varied(seed, session.me().index() as u64) + seed;
+        let [a, b] = [elements(me, p, n), elements(me + varied(seed, 50), p, n)];
         let x = keys.a2e(&mut session, &mut sampler, holder, &a)?;
         let y = keys.a2e(&mut session, &mut sampler, holder, &b)?;
         let z = match (x, y) {
@@ -62,11 +62,11 @@ fn vectors(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abor
     let keys = Keys::generate(&mut session, ring)?;
     let mut sampler = Sampler::new(&session);
     let (n, p) = (ring.dimension(), ring.parameters().plain());
-    let me = apart(seed, session.me().index() as u64) + seed;
+    let me = varied(seed, session.me().index() as u64) + seed;
     for (adder, holder, products) in [(party(1), party(3), 2), (party(2), party(2), 1)] {
-        let shares = [0, 9].map(|more| WipedVec::from(&*elements(me + apart(seed, more), p, n)));
+        let shares = [0, 9].map(|more| WipedVec::from(&*elements(me + varied(seed, more), p, n)));
         let x = keys.a2e_to_all(&mut session, &mut sampler, adder, &shares[..products])?;
-        let factors = [1, 2].map(|more| vec![WipedVec::from(&*elements(me + apart(seed, more), p, 1))]);
+        let factors = [1, 2].map(|more| vec![WipedVec::from(&*elements(me + varied(seed, more), p, 1))]);
         keys.times_shares(&mut session, &mut sampler, holder, &x, &factors[..products])?;
     }
     Ok(())

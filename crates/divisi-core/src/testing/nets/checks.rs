@@ -9,13 +9,13 @@
 //! Each shape that asks how many lanes it has is run with twice as many, too, and the checks that compare no
 //! more then are listed: a comparison of the first lane alone stands there.
 //!
-//! Shapes are run with equal inputs, too: what occurs twice in their messages is listed (`alike`).
+//! Shapes are run with equal inputs, too: what occurs twice in their messages is listed (`equal_inputs`).
 //!
 //! Three laws need no list: each check of the crate is executed by some shape, no comparison is shorter than
 //! [`LEAST`] bits, and of each digest that is compared it is known how much went into it. What is an
 //! exception is listed with the reason.
 
-use super::alike;
+use super::equal_inputs;
 use super::lists::{self, VARIABLE};
 use super::messages::MessageNet;
 use super::plan::Honest;
@@ -173,7 +173,7 @@ fn list(
     let mut block = |head: &str, items: Vec<String>| lists::block(&mut list, head, &items, ",");
     net.shapes.iter().zip(honest).for_each(|(shape, run)| block(shape.name, counted(run, &varies)));
     block(RECEIVERS, receivers(honest, name, &varies));
-    let [sent, opened, to_all] = alike::lists(net, equal, name);
+    let [sent, opened, to_all] = equal_inputs::lists(net, equal, name);
     let steady = steady([honest, twice], &varies);
     for (head, items) in [(STEADY, steady), (SENT, sent), (OPENED, opened), (TO_ALL, to_all)] {
         if !items.is_empty() {

@@ -3,12 +3,12 @@
 //!
 //! What they run are [`NetShape`]s, which each engine has in `tests/it/nets`; the judges here know no engine.
 
-mod alike;
 mod amounts;
 mod attack;
 mod checks;
 mod doubts;
 pub mod draws;
+mod equal_inputs;
 mod known;
 mod lists;
 mod masks;
@@ -21,7 +21,7 @@ pub mod sources;
 mod tests;
 pub mod worlds;
 
-pub use alike::opened_twice;
+pub use equal_inputs::opened_twice;
 pub use known::KnownWorld;
 pub use shape::{NetShape, ShapeOutcome, ShapeSecurity};
 
@@ -30,7 +30,7 @@ pub const EQUAL: u64 = 1 << 16;
 
 /// What tells the inputs of lanes and calls apart: their number, or nothing with a seed of equal inputs.
 #[must_use]
-pub fn apart(seed: u64, number: u64) -> u64 {
+pub fn varied(seed: u64, number: u64) -> u64 {
     if seed >= EQUAL { 0 } else { number }
 }
 

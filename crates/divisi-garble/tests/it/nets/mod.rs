@@ -6,7 +6,7 @@ mod worlds;
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
-use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, apart};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, varied};
 use divisi_core::testing::party;
 use divisi_core::{Abort, Session};
 use divisi_garble::lab::{BitSource, GarbleLab, of_party};
@@ -81,7 +81,7 @@ fn play(lab: &GarbleLab, mut session: Session, seed: u64, out: &mut ShapeOutcome
     };
     let mut garble = Garble::new(&session, setup, lab.options);
     for (plan, count) in [(&plan, out.lanes(n + 2)), (&plan, 1), (&least, 1)] {
-        let bit = |i: usize, wire: usize| ((apart(seed, (i * 5 + wire * 3) as u64) + seed) % 7 % 2) as u8;
+        let bit = |i: usize, wire: usize| ((varied(seed, (i * 5 + wire * 3) as u64) + seed) % 7 % 2) as u8;
         let wires = |i: usize| (0..plan.input_bits()).map(|wire| bit(i, wire)).collect();
         let all: Vec<Vec<u8>> = (0..count).map(wires).collect();
         let inputs = of_party(plan, session.me(), &all);

@@ -9,7 +9,7 @@ use crate::common::{agreed, in_runs, product, ring, share};
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
-use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, apart};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, varied};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, PartyId, ProgramRun, Session};
 use divisi_field::zp::{P32, P62};
@@ -91,8 +91,9 @@ fn encrypted(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc
     let me = session.me().index();
     for (holder, lanes) in PartyId::all(PARTIES).zip([5, 9, 1]) {
         let of = |more: u64| {
-            let shares: Vec<u64> =
-                (0..lanes).map(|i| share(PARTIES, me, i, apart(seed, i as u64 + more) + seed, P32)).collect();
+            let shares: Vec<u64> = (0..lanes)
+                .map(|i| share(PARTIES, me, i, varied(seed, i as u64 + more) + seed, P32))
+                .collect();
             Num::new(WipedVec::from(&*shares))
         };
         let mut x = a2e(&mut session, &keys, &mut sampler, holder, &of(1))?;
@@ -114,7 +115,7 @@ fn products(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<
     let mut sampler = Sampler::new(&session);
     let me = session.me().index();
     for vectors in [2, 1] {
-        let bits = (0..4 * vectors).map(|i| share(PARTIES, me, i, (apart(seed, i as u64) + seed) & 1, 2));
+        let bits = (0..4 * vectors).map(|i| share(PARTIES, me, i, (varied(seed, i as u64) + seed) & 1, 2));
         let numbers = cot::b2a(&mut session, &mut setup, ring.plain(), &GmwBit::of(bits))?;
         let vector = |v: usize, out: &mut [u64]| {
             out.iter_mut().enumerate().for_each(|(i, out)| *out = (v + i + me) as u64);
@@ -133,7 +134,7 @@ fn tables(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<Ri
     for (call, length) in [2, 1].into_iter().enumerate() {
         let entry = |v: usize| {
             let shares: Vec<u64> = (0..length)
-                .map(|i| share(PARTIES, me, 2 * i + v, apart(seed, (i + v) as u64) + seed, P32))
+                .map(|i| share(PARTIES, me, 2 * i + v, varied(seed, (i + v) as u64) + seed, P32))
                 .collect();
             Num::new(WipedVec::from(&*shares))
         };
@@ -161,7 +162,7 @@ fn whole(
     let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
     for (call, lanes) in [out.lanes(65), 1].into_iter().enumerate() {
         let owner = all[call];
-        let value = GmwBit::of((0..lanes).map(|i| (apart(seed, (i * i) as u64) + seed) % 3 % 2));
+        let value = GmwBit::of((0..lanes).map(|i| (varied(seed, (i * i) as u64) + seed) % 3 % 2));
         let bit = mixed.gmw().input(owner, lanes, Some(&value).filter(|_| me == owner))?;
         let program = product();
         let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];

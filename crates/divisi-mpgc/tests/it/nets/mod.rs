@@ -9,7 +9,7 @@ use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Parameters as Lattice};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
-use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, apart};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, varied};
 use divisi_core::testing::party;
 use divisi_core::{Abort, PublicParameters, Session};
 use divisi_field::zp::P16;
@@ -64,7 +64,7 @@ fn whole(session: Session, seed: u64, out: &mut ShapeOutcome, way: &LookupMethod
         let garbled = garbler.garble(&wiring, lanes)?;
         let mut inputs = Vec::new();
         for owner in [1, 2, 3].map(party) {
-            let value = GmwBit::of((0..lanes).map(|i| (apart(seed, (i + owner.index()) as u64) + seed) % 2));
+            let value = GmwBit::of((0..lanes).map(|i| (varied(seed, (i + owner.index()) as u64) + seed) % 2));
             inputs.push(garbler.gmw().input(owner, lanes, Some(&value).filter(|_| owner == me))?);
         }
         let outputs = garbler.evaluate(garbled, &inputs)?;

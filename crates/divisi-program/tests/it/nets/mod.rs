@@ -8,7 +8,7 @@ mod worlds;
 
 use crate::parties::{lattice, one};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
-use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, apart};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, varied};
 use divisi_core::{Abort, Session};
 use divisi_program::plain::Entries;
 use divisi_program::{Code, Script, lower, text};
@@ -55,9 +55,9 @@ fn play(
 ) -> Result<(), Abort> {
     let (ring, _) = lattice(session.parties());
     let of = |most: u64, count: u64| {
-        Entries::Num((0..count).map(|i| ((apart(seed, i * 5) + seed) % most) as i64).collect())
+        Entries::Num((0..count).map(|i| ((varied(seed, i * 5) + seed) % most) as i64).collect())
     };
-    let word = |i: u64| (0..4).map(|bit| (apart(seed, i * 7) + seed) >> bit & 1 == 1).collect();
+    let word = |i: u64| (0..4).map(|bit| (varied(seed, i * 7) + seed) >> bit & 1 == 1).collect();
     let words = |count: u64| Entries::Bits((0..count).map(word).collect());
     let inputs = [of(8, 3), of(201, 3), Entries::Num(vec![1 + (seed % 9) as i64]), words(3), words(1)];
     let (learned, _) = one(session, program, code, Some(&ring), &inputs)?;

@@ -2,7 +2,7 @@
 
 use super::shape;
 use crate::common::prelude::*;
-use divisi_core::testing::nets::{NetShape, ShapeOutcome, apart};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, varied};
 use divisi_rep3::ohverture::{Cube, LookupTable};
 
 const INPUT: &str = "divisi_rep3::blackbox/input";
@@ -39,7 +39,7 @@ fn from_bytes<F: Field>(x: &[u8]) -> Vec<F> {
 /// Products over every kind of field, lookups of every kind, openings masked and plain, two verifications and
 /// outputs.
 fn play(b: &mut BlackBox, lanes: usize, seed: u64, out: &mut ShapeOutcome) -> Result<(), Abort> {
-    let x: Vec<u8> = (0..lanes as u64).map(|i| (apart(seed, i) * 37 + seed * 3) as u8).collect();
+    let x: Vec<u8> = (0..lanes as u64).map(|i| (varied(seed, i) * 37 + seed * 3) as u8).collect();
     let (bit, byte) = (given::<Gf2>(b, 1, &x)?, given::<Gf8>(b, 2, &x)?);
     let (word, block) = (given::<Gf64>(b, 3, &x)?, given::<Gf128>(b, 1, &x)?);
     let inverses: Vec<Gf8> = (0..=255).map(|i| Gf8(i).inverse()).collect();

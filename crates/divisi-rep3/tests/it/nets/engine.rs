@@ -2,7 +2,7 @@
 
 use super::{LANES, dealt, shape};
 use crate::common::prelude::*;
-use divisi_core::testing::nets::{NetShape, ShapeOutcome, apart};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, varied};
 use divisi_core::{ComparedDigest, step};
 use divisi_rep3::{Agreement, ComparedInput};
 use divisi_symmetric::aes;
@@ -19,8 +19,8 @@ pub fn shapes() -> Vec<NetShape> {
 /// A key, and a column of plaintext bytes for each place of a block, all in one; of two requests, the second
 /// with few lanes.
 fn input(seed: u64, lanes: usize) -> Vec<u8> {
-    let key = (0..16).map(|i| (apart(seed, i) ^ seed) as u8);
-    key.chain((0..16 * lanes as u64).map(|i| apart(seed, i * 17 + i * i) + seed).map(|x| x as u8)).collect()
+    let key = (0..16).map(|i| (varied(seed, i) ^ seed) as u8);
+    key.chain((0..16 * lanes as u64).map(|i| varied(seed, i * 17 + i * i) + seed).map(|x| x as u8)).collect()
 }
 
 /// Two requests, whose inputs are agreed on, one by one and as a list.

@@ -11,7 +11,7 @@ mod worlds;
 
 use crate::engines;
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
-use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, apart};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, varied};
 use divisi_core::testing::party;
 use divisi_core::{Abort, Bytes, Direction, PartyId, Plain, PlainByte, Session};
 use divisi_spdz::{Host, Spdz, SpdzProtocol};
@@ -67,7 +67,7 @@ fn dealt<F: Host>(session: Session, protocol: SpdzProtocol) -> Result<Spdz<F>, A
 
 /// Bytes of a party.
 fn values(seed: u64, lanes: usize) -> Vec<u8> {
-    (0..lanes as u64).map(|i| (apart(seed, i * 41 + i * i * 3) + seed * 7) as u8).collect()
+    (0..lanes as u64).map(|i| (varied(seed, i * 41 + i * i * 3) + seed * 7) as u8).collect()
 }
 
 /// What chance decides.

@@ -3,7 +3,7 @@
 use super::{dealt, shape, values};
 use crate::engines::{given, given_bits};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::nets::{NetShape, ShapeOutcome, apart};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, varied};
 use divisi_core::testing::party;
 use divisi_core::{
     Abort, Boolean, Bytes, Compares, Convert, Direction, Lanes, Lookup, Lookups, ProgramRun, Session, Settles,
@@ -81,7 +81,7 @@ pub fn through_sboxes<F: Host>(
 ) -> Result<(), Abort> {
     for (owner, lanes) in calls {
         let names = ["bytes of 1", "bytes of 2", "bytes of 3"];
-        let mut x = given(e, party(*owner), &values(seed + apart(seed, u64::from(*owner)), *lanes))?;
+        let mut x = given(e, party(*owner), &values(seed + varied(seed, u64::from(*owner)), *lanes))?;
         let before = x.clone();
         e.sbox(Direction::Encrypt, &mut [&mut x])?;
         put(e, out, names[usize::from(*owner) - 1], before)?;
@@ -100,7 +100,7 @@ fn lookups_of_values(session: Session, seed: u64, out: Out<'_>) -> Result<(), Ab
         let entry = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> 20) as u16;
         let table = PublicTable::new(12, (0..1 << log).map(entry).collect()).unwrap();
         let places: Vec<u16> =
-            (0..lanes).map(|i| (apart(seed, u64::from(i) * 37) + seed * 5) as u16 % (1 << log)).collect();
+            (0..lanes).map(|i| (varied(seed, u64::from(i) * 37) + seed * 5) as u16 % (1 << log)).collect();
         let mine = (e.session().me() == party(owner)).then_some(&places[..]);
         let x = e.input_values(party(owner), mine, log, places.len())?;
         let y = e.look_up_value(&table, &x)?;
@@ -115,7 +115,7 @@ fn lookups_of_values(session: Session, seed: u64, out: Out<'_>) -> Result<(), Ab
 fn tables<F: Host>(session: Session, seed: u64, out: Out<'_>, protocol: SpdzProtocol) -> Result<(), Abort> {
     let mut e = dealt::<F>(session, protocol)?;
     for (call, lanes) in [out.lanes(67), 3].into_iter().enumerate() {
-        let bits: Vec<bool> = (0..12 * lanes as u64).map(|i| (apart(seed, i * i) + seed) % 7 < 3).collect();
+        let bits: Vec<bool> = (0..12 * lanes as u64).map(|i| (varied(seed, i * i) + seed) % 7 < 3).collect();
         let x = given_bits(&mut e, party(1 + call as u8), &bits)?;
         let wire = |k: usize| x.gather(&(k * lanes..(k + 1) * lanes).collect::<Vec<_>>()).unwrap();
         let mut layer = [
@@ -166,7 +166,7 @@ fn tiny(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
 fn tiny_bits(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
     let mut engine = dealt::<Gf48>(session, SpdzProtocol::Lookup)?;
     let lanes = out.lanes(67);
-    let bits: Vec<bool> = (0..6 * lanes as u64).map(|i| (apart(seed, i * i) + seed) % 7 < 3).collect();
+    let bits: Vec<bool> = (0..6 * lanes as u64).map(|i| (varied(seed, i * i) + seed) % 7 < 3).collect();
     let shared = given_bits(&mut engine, party(2), &bits[..6])?;
     let planes: Vec<AuthBit<Gf48>> = (0..6).map(|k| shared.gather(&[k]).unwrap()).collect();
     let mut tiny = TinyBits::new(engine);
@@ -217,7 +217,7 @@ fn programs(session: Session, seed: u64, out: Out<'_>) -> Result<(), Abort> {
         for lanes in [out.lanes(CALLS[0]), CALLS[1]] {
             let wires = (0..3).map(|k| {
                 let bits: Vec<bool> = (0..lanes as u64)
-                    .map(|i| (apart(seed, i * (k + 2) + call) + seed).is_multiple_of(3))
+                    .map(|i| (varied(seed, i * (k + 2) + call) + seed).is_multiple_of(3))
                     .collect();
                 given_bits(&mut e, party(k as u8 + 1), &bits)
             });

@@ -7,7 +7,7 @@ mod worlds;
 use crate::common::quick;
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::nets::messages::{Extent, MessageNet};
-use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, apart};
+use divisi_core::testing::nets::{NetShape, ShapeOutcome, ShapeSecurity, varied};
 use divisi_core::{Abort, Session};
 use divisi_rep3::adversary::harness::party;
 use divisi_rep3::{Rep3, Trio};
@@ -37,7 +37,7 @@ fn shapes() -> Vec<NetShape> {
 }
 
 fn bytes(seed: u64, len: usize) -> Vec<u8> {
-    (0..len as u64).map(|i| (apart(seed, i) * 29 + seed * 5) as u8).collect()
+    (0..len as u64).map(|i| (varied(seed, i) * 29 + seed * 5) as u8).collect()
 }
 
 /// Two messages of two lengths, that a party brings or that all know: tags made, opened, compared, and wrong
@@ -77,7 +77,7 @@ fn ciphers(rep: &mut Rep3, seed: u64, out: Out<'_>, _: &str) -> Result<(), Abort
         let own = bytes(seed + count as u64, 16);
         let key = aes.input_key(rep, party(of_key), (me == party(of_key)).then_some(&own[..]))?;
         let ks = aes.compute_ks(rep, &key)?;
-        let blocks: Vec<[u8; 16]> = (0..count).map(|i| [(apart(seed, i as u64) ^ seed) as u8; 16]).collect();
+        let blocks: Vec<[u8; 16]> = (0..count).map(|i| [(varied(seed, i as u64) ^ seed) as u8; 16]).collect();
         let block = aes.input_block(rep, party(owner), count, (me == party(owner)).then_some(&blocks[..]))?;
         let sealed = aes.encipher(rep, &ks, &block)?;
         let back = aes.decipher(rep, &ks, &sealed)?;

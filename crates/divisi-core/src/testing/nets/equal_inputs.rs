@@ -10,11 +10,10 @@ use super::messages::MessageNet;
 use super::plan::Honest;
 use crate::PartyId;
 use crate::testing::Sent;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many bytes are alike by chance in fewer than 2^-60 runs.
-pub(super) const WINDOW: usize = 16;
+const WINDOW: usize = 16;
 /// How far neighbours are apart, in bytes: multiples of 1, 2, 3, 4, 6, 8 and 16, and of 5 and 9.
 const APART: [usize; 2] = [48, 45];
 
@@ -61,15 +60,11 @@ fn sums(messages: &BTreeMap<(PartyId, Place), BTreeSet<&[u8]>>) -> Vec<(u32, Vec
 
 /// The steps in which something occurs twice.
 fn twice<'b>(all: impl Iterator<Item = (u32, &'b [u8])>) -> BTreeSet<u32> {
-    let (mut seen, mut found) = (HashMap::<u128, u32, ItsOwn>::default(), BTreeSet::new());
+    let mut seen: Vec<(u128, u32)> = Vec::new();
     let mut see = |step: u32, bytes: &[u8]| {
         let step_by = if bytes.len() > LONG { WORD } else { 1 };
-        let windows = bytes.windows(WINDOW).step_by(step_by);
-        for window in windows.filter_map(<[u8]>::first_chunk::<WINDOW>) {
-            if let Some(other) = seen.insert(u128::from_le_bytes(*window), step) {
-                found.extend([step, other]);
-            }
-        }
+        let windows = bytes.windows(WINDOW).step_by(step_by).filter_map(<[u8]>::first_chunk);
+        seen.extend(windows.map(|window| (u128::from_le_bytes(*window), step)));
     };
     let mut neighbours = Vec::new();
     for (step, body) in all {
@@ -80,30 +75,9 @@ fn twice<'b>(all: impl Iterator<Item = (u32, &'b [u8])>) -> BTreeSet<u32> {
             see(step, &neighbours);
         }
     }
-    found
-}
-
-const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// A quick hash: most windows are random themselves.
-type ItsOwn = BuildHasherDefault<Own>;
-
-#[derive(Default)]
-struct Own(u64);
-
-impl Hasher for Own {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0 << 8 ^ self.0 >> 56 ^ u64::from(*byte));
-    }
-
-    fn write_u128(&mut self, window: u128) {
-        let [low, high] = [window as u64, (window >> 64) as u64].map(|x| x.wrapping_mul(ODD));
-        self.0 = (low ^ high.rotate_left(29)).wrapping_mul(ODD).rotate_left(32);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+    seen.sort_unstable();
+    let same = seen.chunk_by(|(one, _), (next, _)| one == next).filter(|same| same.len() > 1);
+    same.flatten().map(|(_, step)| *step).collect()
 }
 
 /// The steps in which something occurs twice in the sums of the messages of all parties.
