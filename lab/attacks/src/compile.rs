@@ -130,24 +130,27 @@ pub struct Errors {
     pub said: String,
 }
 
-/// Compiles these test targets in one build, with these environment variables for cargo. A target of one
-/// package is built for each of them that has it. The inner error is what the compiler refuses.
+/// The variable by which cargo is told where to keep what only it reads.
+const INTERMEDIATE: &str = "CARGO_BUILD_BUILD_DIR";
+
+/// Compiles these test targets in one build. A target of one package is built for each of them that has it.
+/// What others wrote is taken from the project's own builds if it is there. The inner error is what the
+/// compiler refuses.
 ///
 /// # Errors
-/// If there is no compiler.
-pub fn tests(
-    copy: &Path,
-    built: &Path,
-    wanted: &Targets,
-    variables: &[(&str, &str)],
-) -> Result<Result<Programs, Errors>, String> {
+/// If there is no compiler, or the copy is no folder of a folder of `target`.
+pub fn tests(copy: &Path, wanted: &Targets) -> Result<Result<Programs, Errors>, String> {
     if wanted.is_empty() {
         // cargo would build everything
         return Ok(Ok(Programs::new()));
     }
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["test", "--no-run", "--message-format=json"]).arg("--target-dir").arg(built);
-    cargo.envs(variables.iter().copied()).current_dir(copy);
+    cargo.args(["test", "--no-run", "--message-format=json"]);
+    let [Some(folder), Some(target)] = [1, 2].map(|above| copy.ancestors().nth(above)) else {
+        return Err(format!("{copy:?} is no folder of a folder of `target`"));
+    };
+    cargo.arg("--target-dir").arg(folder.join("build")).env(INTERMEDIATE, target);
+    cargo.current_dir(copy);
     wanted.keys().for_each(|package| _ = cargo.args(["-p", package]));
     let targets: BTreeSet<&str> = wanted.values().flatten().map(String::as_str).collect();
     for target in targets {

@@ -131,7 +131,7 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
         }
     }
     tree::write(&source, &copy, &woven)?;
-    let tests = compile::tests(&copy, &project.join("target/weakened/build"), &targets, &[])?;
+    let tests = compile::tests(&copy, &targets)?;
     let tests = tests.map_err(|errors| format!("the weakened tree does not build:\n{}", errors.said))?;
     let fine = hooked.map_or(Ok(true), |hooked| hooked.run(&tests))?;
     if wanted.ids {

@@ -1,49 +1,26 @@
-//! The table `lab/attacks/mutants/tests.toml`: which tests concern which file.
+//! Which tests concern which file.
 
 use divisi_attacks::compile::Targets;
-use serde::Deserialize;
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A line of the table: a file, and the tests that concern it.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    name: String,
-    /// `package/target` each, `lib` for unit tests; or `package/target::module`, the tests of one module of
-    /// the target.
-    tests: Vec<String>,
-}
-
-/// Which tests concern which file.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tests {
-    file: Vec<Line>,
-}
+/// Which tests concern which file: `package/target` each, `lib` for unit tests; or `package/target::module`,
+/// the tests of one module of the target.
+#[derive(Default)]
+pub struct Tests(BTreeMap<String, Vec<String>>);
 
 impl Tests {
-    pub fn read(path: &Path) -> Result<Tests, String> {
-        let text = std::fs::read_to_string(path).map_err(|e| format!("{path:?}: {e}"))?;
-        let tests: Tests = toml::from_str(&text).map_err(|e| format!("{path:?}: {e}"))?;
-        match tests.file.iter().flat_map(|line| &line.tests).find(|test| !test.contains('/')) {
-            Some(test) => Err(format!("{path:?}: {test} is no package/target")),
-            None => Ok(tests),
-        }
-    }
-
-    /// Adds a line.
-    pub fn add(&mut self, name: &str, tests: Vec<String>) {
-        self.file.push(Line { name: name.to_owned(), tests });
+    /// Says which tests concern a file.
+    pub fn add(&mut self, file: &str, tests: Vec<String>) {
+        self.0.insert(file.to_owned(), tests);
     }
 
     pub fn files(&self) -> impl Iterator<Item = &str> {
-        self.file.iter().map(|line| line.name.as_str())
+        self.0.keys().map(String::as_str)
     }
 
     /// The tests that concern a file.
     pub fn of(&self, file: &str) -> &[String] {
-        self.file.iter().find(|line| line.name == file).map_or(&[], |line| &line.tests)
+        self.0.get(file).map_or(&[], Vec::as_slice)
     }
 
     /// The targets that these files need.
@@ -57,7 +34,7 @@ impl Tests {
     }
 }
 
-/// Package, target and module of a test of the table; no module if it is the whole target.
+/// Package, target and module of such a test; no module if it is the whole target.
 pub fn parts(test: &str) -> (&str, &str, Option<&str>) {
     let (package, rest) = test.split_once('/').unwrap_or((test, ""));
     match rest.split_once("::") {

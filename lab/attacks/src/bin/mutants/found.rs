@@ -67,14 +67,14 @@ const NOW: &str = "target/mutants/b";
 /// The same of an older revision; these are the names of the two in a diff.
 const BEFORE: &str = "target/mutants/a";
 
-/// All mutants of the table's files, those of files with few of them first.
+/// All mutants of the files that have tests, those of files with few of them first.
 pub fn list(project: &Path, source: &Source, tests: &Tests) -> Result<Vec<Mutant>, String> {
     let now = project.join(NOW);
     source.write(&now, |_, _| Ok(None))?;
     listed(&now, source, tests.files().flat_map(|file| ["--file", file]).map(str::to_owned).collect())
 }
 
-/// All mutants of the lines of the table's files that have changed since a revision, in the copy.
+/// All mutants of the lines of these files that have changed since a revision, in the copy.
 pub fn changed(project: &Path, source: &Source, base: &str, tests: &Tests) -> Result<Vec<Mutant>, String> {
     let (now, before) = (project.join(NOW), project.join(BEFORE));
     source.write(&now, |_, _| Ok(None))?;

@@ -1,10 +1,10 @@
-//! Sweeps over the mutants that cargo-mutants finds in the files of `lab/attacks/mutants/tests.toml`: any
-//! part of them at a time, going on where another sweep stopped.
+//! Sweeps over the mutants that cargo-mutants finds in the protocol files (`rules`): any part of them at a
+//! time, going on where another sweep stopped.
 //!
 //! cargo-mutants builds anew for each mutant. Here one build holds hundreds: `switch` writes those that can
 //! stand side by side into a copy of the project, each as a branch that an environment variable takes; what
-//! the compiler does not take as a branch is built alone, as cargo-mutants does. `run` runs the tests that
-//! the file's line names, as far as they reach the mutant (`reach`), until one notices. What came of each
+//! the compiler does not take as a branch is built alone, as cargo-mutants does. `run` runs the tests of the
+//! file's engine, as far as they reach the mutant (`reach`), until one notices. What came of each
 //! mutant goes into `target/mutants/results.tsv` at once, with the commit; which survivors are known to do no
 //! harm, and why, stands in `lab/attacks/mutants/survivors.tsv`.
 //!
@@ -48,8 +48,8 @@ Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--at-once J] [--base REVI
   --report       run nothing: say how many (of --file) are done, and which survivors nobody has explained
   --list         run nothing: print each weakening that a rule makes, as a line of JSON";
 
-/// What makes a build quicker: tests may be a little slower.
-const QUICK: [(&str, &str); 2] = [("CARGO_PROFILE_DEV_OPT_LEVEL", "1"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
+/// Which survivors do no harm, and why.
+const SURVIVORS: &str = "lab/attacks/mutants/survivors.tsv";
 
 /// What the command line asks for.
 struct Wanted {
@@ -132,14 +132,13 @@ fn main() -> ExitCode {
 /// Whether every survivor is explained.
 fn work(wanted: &Wanted) -> Result<bool, String> {
     let project = mirror::project()?;
-    let folder = project.join("lab/attacks/mutants");
     if wanted.sample.is_some() || wanted.list {
         return by_rule(&project, wanted);
     }
-    let tests = Tests::read(&folder.join("tests.toml"))?;
     let mut results = Results::open(&project.join("target/mutants/results.tsv"))?;
-    let explained = table::explained(&folder.join("survivors.tsv"))?;
+    let explained = table::explained(&project.join(SURVIVORS))?;
     let source = Source::read(&project)?;
+    let tests = rules::tests(&source);
     let all = match &wanted.base {
         Some(base) => found::changed(&project, &source, base, &tests)?,
         None => found::list(&project, &source, &tests)?,
@@ -162,10 +161,11 @@ fn by_rule(project: &Path, wanted: &Wanted) -> Result<bool, String> {
         None => rules::engines(),
     };
     let mut results = Results::open(&project.join("target/mutants/rules.tsv"))?;
-    let explained = table::explained(&project.join("lab/attacks/mutants/survivors.tsv"))?;
+    let explained = table::explained(&project.join(SURVIVORS))?;
+    let tests = rules::tests(&source);
     let mut fine = true;
     for engine in engines {
-        let (all, tests) = rules::list(&source, engine)?;
+        let all = rules::list(&source, engine)?;
         if wanted.list {
             all.iter().for_each(|mutant| println!("{}", mutant.json()));
             continue;
@@ -221,7 +221,7 @@ fn sweep(
     at_once: usize,
     results: &mut Results,
 ) -> Result<(), String> {
-    let (copy, built) = (project.join("target/mutants/tree"), project.join("target/mutants/build"));
+    let copy = project.join("target/mutants/tree");
     let commit = commit(project)?;
     let notes = project.join("target/mutants/reached");
     let (mut alone, mut reach) = (Vec::new(), Reach::default());
@@ -234,7 +234,7 @@ fn sweep(
         let programs = loop {
             let switched = Switched::write(source, &copy, &chosen)?;
             let files: BTreeSet<&str> = chosen.iter().map(|mutant| mutant.file.as_str()).collect();
-            let errors = match compile::tests(&copy, &built, &tests.targets(&files), &QUICK)? {
+            let errors = match compile::tests(&copy, &tests.targets(&files))? {
                 Ok(programs) => break programs,
                 Err(errors) => errors,
             };
@@ -273,7 +273,7 @@ fn sweep(
     for mutant in alone {
         switch::write(source, &copy, |file, text| (file == mutant.file).then(|| mutant.applied(text)))?;
         let files = [mutant.file.as_str()].into();
-        let outcome = match compile::tests(&copy, &built, &tests.targets(&files), &QUICK)? {
+        let outcome = match compile::tests(&copy, &tests.targets(&files))? {
             Ok(programs) => {
                 let tests = tests.of(&mutant.file);
                 reach.add(&programs, tests)?;

@@ -29,7 +29,7 @@ struct Test {
     reaches: Option<BTreeSet<usize>>,
 }
 
-/// The tests of a build, by the words of the table that name them: a target, or a module of one.
+/// The tests of a build, by the words that name them (`concern`): a target, or a module of one.
 #[derive(Default)]
 pub struct Reach(BTreeMap<String, Vec<Test>>);
 

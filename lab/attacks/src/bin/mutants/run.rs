@@ -22,7 +22,7 @@ const MEMORY: &str = "12000000";
 
 /// Tests of one program that run together.
 pub struct Job {
-    /// The words of the table that name them: a target, or a module of one.
+    /// The words that name them (`concern`): a target, or a module of one.
     pub target: String,
     /// Their paths.
     pub names: Vec<String>,

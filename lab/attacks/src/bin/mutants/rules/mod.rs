@@ -12,7 +12,7 @@ mod words;
 use crate::concern::Tests;
 use crate::found::{Genre, Mutant, digest};
 use divisi_attacks::mirror::Source;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates of each engine, of what all engines rest on, and of the servers, and the programs of tests that
 /// judge a weakening of them, beside those of its own crate.
@@ -136,16 +136,34 @@ fn engine_of(file: &str) -> Option<(&'static str, Vec<String>)> {
     Some((engine, own.into_iter().chain(more.iter().map(|test| (*test).to_owned())).collect()))
 }
 
-/// All weakenings of an engine, in the order of files and lines, and the tests that judge them.
-pub fn list(source: &Source, engine: &str) -> Result<(Vec<Mutant>, Tests), String> {
+/// Which tests judge each protocol file.
+pub fn tests(source: &Source) -> Tests {
+    // some crates have no program of tests
+    let there = |test: &String| {
+        let (package, target) = test.split_once('/').unwrap_or_default();
+        target != "it" || source.text(&format!("crates/{package}/tests/it/main.rs")).is_some()
+    };
+    let mut tests = Tests::default();
+    for (file, _) in source.texts().filter(|(file, _)| !source.is_added(file)) {
+        if let Some((_, judges)) = engine_of(file) {
+            let judges: BTreeSet<String> = judges.into_iter().filter(there).collect();
+            tests.add(file, judges.into_iter().collect());
+        }
+    }
+    tests
+}
+
+/// All weakenings of an engine, in the order of files and lines.
+pub fn list(source: &Source, engine: &str) -> Result<Vec<Mutant>, String> {
     if !engines().contains(&engine) {
         return Err(format!("{engine} is no engine: give one of {}", engines().join(", ")));
     }
-    let (mut all, mut tests) = (Vec::new(), Tests::default());
+    let mut all = Vec::new();
     for (file, text) in source.texts().filter(|(file, _)| !source.is_added(file)) {
-        let Some((_, judges)) = engine_of(file).filter(|(of, _)| *of == engine) else { continue };
+        if engine_of(file).is_none_or(|(of, _)| of != engine) {
+            continue;
+        }
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        let before = all.len();
         for site in sites::of(file, text)? {
             let mut mutant = Mutant {
                 file: file.to_owned(),
@@ -162,18 +180,8 @@ pub fn list(source: &Source, engine: &str) -> Result<(Vec<Mutant>, Tests), Strin
             mutant.nth = *nth;
             all.push(mutant);
         }
-        if all.len() > before {
-            let there = |test: &String| {
-                let (package, target) = test.split_once('/').unwrap_or_default();
-                target != "it" || source.text(&format!("crates/{package}/tests/it/main.rs")).is_some()
-            };
-            let mut judges: Vec<String> = judges.into_iter().filter(there).collect();
-            judges.sort();
-            judges.dedup();
-            tests.add(file, judges);
-        }
     }
-    Ok((all, tests))
+    Ok(all)
 }
 
 /// All of them in an order that the seed alone decides: a sample is the first of these.
@@ -187,7 +195,6 @@ pub fn shuffled(mut all: Vec<Mutant>, seed: u64) -> Vec<Mutant> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn protocol_files_belong_to_an_engine() {
