@@ -17,7 +17,7 @@ const ALONE: Demands = [true, false, false];
 const ORIGINS: Demands = [true, true, false];
 
 /// Asserts that a use of operands made by these functions, of so many lanes, ends well if they fit, and else
-/// as misuse.
+/// as misuse, before anything is sent.
 fn refuses<X, Y>(
     what: &str,
     demands: Demands,
@@ -29,9 +29,19 @@ fn refuses<X, Y>(
         act(TrioHarness::default(), |b| {
             let other = &mut BlackBox::new(Trio::new(b.session().strand()?)?);
             let boxes = [b, other];
-            let x = first(boxes[makers[0]], lanes[0])?;
-            let y = second(boxes[makers[1]], lanes[1])?;
-            used(boxes[0], x, y)
+            let mut once = |makers: [usize; 2], lanes: [usize; 2]| {
+                let x = first(boxes[makers[0]], lanes[0])?;
+                let y = second(boxes[makers[1]], lanes[1])?;
+                let sent = |b: &mut BlackBox| b.session().meter().read().bits();
+                let before = sent(boxes[0]);
+                let end = used(boxes[0], x, y);
+                let refused = matches!(end, Err(Abort::Misuse { .. }));
+                assert!(!refused || sent(boxes[0]) == before, "{what} sends what it then refuses");
+                end
+            };
+            // not only the first use is looked at
+            once([0, 0], [N, N])?;
+            once(makers, lanes)
         })
     };
     let fit = ends([0, 0], [N, N]);

@@ -44,8 +44,8 @@ const WORDS: [(Act, &str); 11] = [
     ),
     (
         Enters,
-        "record owe note enter append product products take_over hand_over pay spend poison zeroize \
-         erase wipe whole overwrite shorten cut copy_from_slice",
+        "record owe note enter append product products take_over hand_over pay spend poison erase \
+         wipe whole overwrite shorten cut copy_from_slice",
     ),
     (Takes, "take_last tail split_off"),
     (Counts, "size passes least_tag"),
