@@ -351,7 +351,8 @@ mod tests {
         };
         let fits = 16 * count;
         assert_eq!(agreed(fits, fits).unwrap(), vec![vec![(16, count)]; 3]);
-        for (first, second) in [(fits - 1, fits), (fits + 1, fits), (fits, fits - 1), (fits, fits + 1)] {
+        let wrong = [fits - 1, fits + 1, fits + 256];
+        for (first, second) in wrong.into_iter().flat_map(|wrong| [(wrong, fits), (fits, wrong)]) {
             let refused = agreed(first, second);
             let differs = matches!(refused, Err(Abort::Misuse { step: INPUT, what: Misuse::LengthDiffers }));
             assert!(differs, "{first} and {second} bytes: {refused:?}");

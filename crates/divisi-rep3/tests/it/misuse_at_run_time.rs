@@ -233,6 +233,18 @@ const NEVER_VERIFIED: &[Program] = &[
         e.add(&mut x[0], &other[0])?;
         e.finish(&mut x.each_mut())
     }),
+    ("added to bytes of the 256th layer after theirs", |mut e, mut x| {
+        for _ in 1..256 {
+            let mut other = e.random_bytes(1)?;
+            e.sbox(Direction::Encrypt, &mut [&mut other])?;
+            e.finish(&mut [&mut other])?;
+        }
+        let mut other = [e.random_bytes(LANES)?, e.random_bytes(LANES)?];
+        e.sbox(Direction::Encrypt, &mut other.each_mut())?;
+        e.add(&mut x[0], &other[1])?;
+        e.finish(&mut x.each_mut())?;
+        e.finish(&mut other.each_mut())
+    }),
     ("with bytes of another layer", |mut e, [mut x, _]| {
         let mut other = [e.random_bytes(LANES)?, e.random_bytes(LANES)?];
         e.sbox(Direction::Encrypt, &mut other.each_mut())?;

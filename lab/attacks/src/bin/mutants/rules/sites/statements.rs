@@ -106,7 +106,8 @@ impl<'t> Sites<'t> {
             self.add(statement, format!("keeps the first only of `{sign}`"), once);
         }
         let (left, right) = (self.text(left), self.text(right));
-        if outlives && ["=", "+="].contains(&sign) {
+        // nothing is less than nothing
+        if outlives && ["=", "+="].contains(&sign) && right != "0" {
             let less = format!("{left} {sign} crate::by_rule::less({{on}}, {right});");
             self.add(statement, format!("counts one less by `{sign}`"), less);
         }
