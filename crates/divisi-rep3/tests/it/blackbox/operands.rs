@@ -162,12 +162,24 @@ fn lookups_refuse_what_does_not_fit() {
 }
 
 /// An index in two inputs, in each way of looking up: neither is of another box, nor longer than the other,
-/// nor has more bits than its elements.
+/// nor has more bits than its elements; and vectors of another way fit no table.
 #[test]
 fn every_input_of_an_index_fits() {
     let entries = sample::<Gf8>(256, 9);
-    for way in [Dimensions::One, Dimensions::Two, Dimensions::Three([2, 3, 3])] {
+    let ways = [Dimensions::One, Dimensions::Two, Dimensions::Three([2, 3, 3])];
+    for way in ways {
         let table = HeldTable::by(way, &entries).unwrap();
+        for other in ways.into_iter().filter(|other| *other != way) {
+            let other = HeldTable::by(other, &entries).unwrap();
+            is_misuse("vectors of another way, after those of its own", |b| {
+                let x = b.random::<Gf8>(N);
+                for made_for in [&table, &other] {
+                    let v = b.one_hots(made_for, N)?;
+                    b.look_up(&table, &[(&x, 8)], v)?;
+                }
+                Ok(())
+            });
+        }
         for widths in [[3, 5], [5, 3]] {
             is_misuse("more bits than an element has", |b| {
                 let [x, y] = [b.random::<Gf4>(N), b.random(N)];
