@@ -1,7 +1,9 @@
 //! Modes that chain blocks or take a message as a whole, as circuits: in the clear they give the answers of
 //! the vectors; some of them are also garbled.
 
-use super::scaffold::{among, answers, by_default, counts, one_of_corpus, plain, run, vectors, vectors_in};
+use super::scaffold::{
+    among, answers, by_default, counts, one_of_corpus, plain, rep3, run, vectors, vectors_in,
+};
 use super::tests_of_one_shot::all;
 use super::*;
 use crate::engine;
@@ -71,10 +73,10 @@ fn circuits_of_triple_des_compute_what_the_standards_say() {
 /// Triple DES on engines that have it only as circuits: every vector passes, and none is left out.
 #[test]
 fn triple_des_runs_where_there_are_circuits() {
-    for engine in ["garble", "mixed"] {
+    for options in [among("garble", 2), among("mixed", 2), rep3()] {
         for (name, n) in TRIPLE_DES {
-            let report = run(one_of_corpus(name), &among(engine, 2));
-            assert_eq!(counts(&report), (n, 0, 0), "{engine} {name}");
+            let report = run(one_of_corpus(name), &options);
+            assert_eq!(counts(&report), (n, 0, 0), "{} {name}", options.engine.name());
         }
     }
 }
@@ -116,9 +118,10 @@ fn triple_des_counts_on_every_engine() {
     };
     let first = u64::from_be_bytes([7; 8]);
     let expected = [stream(&[first, first + 1])[..13].to_vec(), stream(&[u64::MAX, 0])].concat();
-    for engine in ["plain", "spdz", "garble", "mixed"] {
-        let options = if engine == "plain" { by_default(engine) } else { among(engine, 2) };
+    let two = ["spdz", "garble", "mixed"].map(|engine| among(engine, 2));
+    for options in two.into_iter().chain([by_default("plain"), rep3()]) {
         let (rows, of) = answers(counted(), &options);
+        let engine = options.engine.name();
         assert_eq!((of, [rows.row(0), rows.row(1)].concat()), (vec![0, 1], expected.clone()), "{engine}");
     }
 }

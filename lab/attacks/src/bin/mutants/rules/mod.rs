@@ -27,6 +27,7 @@ const CRATES: [(&str, &[&str], &[&str]); 12] = [
             "divisi-attacks/rep3_sbox",
             "divisi-rep3/key_in_memory",
             "divisi-symphony/it",
+            "divisi/lib::kat::tests_of_circuits",
         ],
     ),
     (
