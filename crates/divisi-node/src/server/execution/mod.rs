@@ -26,5 +26,7 @@ pub(crate) use clients::resume;
 pub(crate) use orders::run as run_order;
 pub(crate) use progress::{InProgress, forget_ended, run_step};
 pub(crate) use ready::Ready;
+#[cfg(test)]
+pub(crate) use ready::ReadyKey;
 pub(crate) use short::run as run_short;
 pub(crate) use step::{StepRun, ended};

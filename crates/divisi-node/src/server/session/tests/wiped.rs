@@ -1,12 +1,95 @@
 //! What is left of a key that is destroyed or given away.
 
 use super::*;
+use crate::request::FunctionRequest;
+use crate::server::execution::ReadyKey;
+use divisi_circuit::{Build, Gates};
+use divisi_core::{Boolean, ProgramRun};
+use divisi_symmetric::algorithm::Settings;
 
 /// The operators of all three give an order, and it is carried out.
 fn ordered(state: &mut ServerState<'_>, order: &Order) {
     let id = state.node.keys.load(&order.key).unwrap().map(|key| key.info.id);
     state.node.operators(|orders, now| orders.ask(order, id, now)).unwrap();
     state.order(LEADER, order).unwrap();
+}
+
+/// Ends of what a key has ready.
+#[derive(Clone, Copy, Debug)]
+enum Gone {
+    /// Its maker destroys it, or the operators do.
+    Destroyed,
+    Ordered,
+    /// It is used otherwise, or other keys take its place.
+    Replaced,
+    Evicted,
+}
+
+/// What was garbled ahead for a key as it is used, and the shares that were kept for more, are wiped with what
+/// is ready of it.
+#[test]
+fn what_was_garbled_for_a_key_is_wiped_with_it() {
+    let asked = FunctionRequest::from(&Settings::new("cmac-aes128".parse().unwrap()));
+    let settings = asked.settings().unwrap();
+    let mac = |output_bytes: usize| {
+        let asked = (&Settings { output_bytes, ..settings.clone() }).into();
+        Item::Mac { key: key(), asked, length: 10, tag: None }
+    };
+    // in place of the function, which takes longer to garble: the engine does not know what it garbles
+    let mut build = Build::new();
+    let [x, y] = [(); 2].map(|()| build.input(1));
+    let product = build.and(x[0], y[0]);
+    build.output(&[product]);
+    let program = build.finish();
+    for end in [Gone::Destroyed, Gone::Ordered, Gone::Replaced, Gone::Evicted] {
+        let three = Three::new();
+        three.all_asked_for(1, &new_key(key(), KeyType::CmacAes128));
+        let held = three.run(|i, state| {
+            state.round(LEADER, &[offer(1)]).unwrap();
+            three.ask_for(i, 1, 2, mac(16));
+            state.round(LEADER, &[step_of(2, 0)]).unwrap();
+            let id = state.node.keys.load(&key()).unwrap().unwrap().info.id;
+            let function = state.ready.mac(&id, &settings).unwrap();
+            let name = state.ready.bound(&id, &function).unwrap();
+            state.rep.stock_calls(PREPROCESSED);
+            state.rep.use_rounds(Rounds::Constant);
+            state.rep.use_key(Some(name));
+            // calls are made for the key itself from its second use on
+            for _ in 0..2 {
+                let wires = [(); 2].map(|()| state.rep.public_bit(&[false])).to_vec();
+                state.rep.run(&mut [ProgramRun::new(&program, wires).keeping(1)]).unwrap();
+                while state.rep.lacks_stock() {
+                    state.restock().unwrap();
+                }
+            }
+            state.rep.use_key(None);
+            state.rep.use_rounds(Rounds::OfLevels);
+            let before = state.rep.stocked_bytes();
+            match end {
+                Gone::Destroyed | Gone::Replaced => {
+                    three.say(i, 1, ToServer::Data { number: 2, index: 0, body: Blob(vec![0; 20]) });
+                    three.say(i, 1, ToServer::Finish { number: 2 });
+                    (1..3).for_each(|step| state.round(LEADER, &[step_of(2, step)]).unwrap());
+                    let destroy = Item::KeyDestroy { name: key() };
+                    three.ask_for(i, 1, 3, if matches!(end, Gone::Destroyed) { destroy } else { mac(8) });
+                    state.round(LEADER, &[step_of(3, 0)]).unwrap();
+                }
+                Gone::Ordered => ordered(state, &Order { key: key(), deed: Deed::Destroy }),
+                Gone::Evicted => {
+                    for other in 0..=u8::MAX {
+                        let kept = ReadyKey::Mac(settings.clone(), function.clone());
+                        let name = format!("k{other}").parse().unwrap();
+                        state.ready.keep(&mut state.rep, "alice", name, [other; 16], kept);
+                    }
+                }
+            }
+            let after = state.rep.stocked_bytes();
+            state.rep.forget_key(&name);
+            [before, after, state.rep.stocked_bytes()]
+        });
+        let wiped = |[before, after, none]: &[usize; 3]| before > after && after == none;
+        assert!(held.iter().all(wiped), "{end:?}: {held:?}");
+    }
 }
 
 /// An order of the operators ends what is under way with its key, at all three, and its client learns why.
