@@ -1,7 +1,7 @@
 //! Clients that deviate: each ends its own request and nobody else's.
 
 use super::digest::{mac, verify};
-use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, text, with_alice, world};
+use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, flipped, text, with_alice, world};
 use super::rogue::Rogue;
 use crate::request::{FunctionRequest, Item, SboxChoice, Tag, ToClient, ToServer};
 use crate::wire::{Blob, LONGEST, VERSIONS};
@@ -113,24 +113,44 @@ fn a_client_that_tells_the_servers_different_things_is_refused() {
     unharmed(&harness, &key);
 }
 
-/// The ciphertext that is decrypted is the one that was verified: another one in the second sending is
-/// refused.
+/// The ciphertext that is decrypted is the one that was verified, chunk by chunk: another one in the second
+/// sending is refused, in whichever chunk and bit it differs, and so is one in another place.
 #[test]
 fn the_second_reading_must_be_the_first() {
     let (harness, key) = harness();
-    let aad = vec![0; LONG];
-    let file = encrypt(&mut harness.connect("alice"), &key, &aad, b"four").unwrap();
+    let (aad, length) = (vec![0; LONG], 2 * CHUNK);
+    let file = encrypt(&mut harness.connect("alice"), &key, &aad, &text(length)).unwrap();
     let mut rogue = Rogue::connect(&harness, "alice");
-    let (iv, tag) = (file[..12].try_into().unwrap(), file[16..].try_into().unwrap());
-    let item =
-        Item::Decrypt { key: key.clone(), aad: Blob(aad), length: 4, iv, tag, way: SboxChoice::DEFAULT };
-    rogue.exchange(|_| ToServer::Request { number: 1, item: item.clone() });
-    let body = |bytes: &[u8]| ToServer::Data { number: 1, index: 0, body: Blob(bytes.to_vec()) };
-    rogue.exchange(|_| body(&file[12..16]));
-    let answers = rogue.exchange(|_| ToServer::Finish { number: 1 });
-    assert!(answers.iter().all(|a| *a == Some(ToClient::Valid)), "{answers:?}");
-    let answers = rogue.exchange(|_| body(b"evil"));
-    refused(&answers, "changed between its two readings", "ciphertext.second");
+    let (iv, tag) = (file[..12].try_into().unwrap(), file[12 + length..].try_into().unwrap());
+    let (aad, way) = (Blob(aad), SboxChoice::DEFAULT);
+    let item = Item::Decrypt { key: key.clone(), aad, length: length as u64, iv, tag, way };
+    let right: Vec<Vec<u8>> = file[12..12 + length].chunks(CHUNK).map(<[u8]>::to_vec).collect();
+    let [first, second] = &right[..] else { panic!("two chunks") };
+    let wrong = [
+        vec![flipped(first, 0)],
+        vec![flipped(first, CHUNK - 1)],
+        vec![second.clone()],
+        vec![first.clone(), flipped(second, CHUNK / 2)],
+        vec![first.clone(), first.clone()],
+    ];
+    for (number, wrong) in (1..).zip(wrong) {
+        let data = |index: usize, body: &Vec<u8>| ToServer::Data {
+            number,
+            index: index as u64,
+            body: Blob(body.clone()),
+        };
+        rogue.exchange(|_| ToServer::Request { number, item: item.clone() });
+        right.iter().enumerate().for_each(|(at, chunk)| drop(rogue.exchange(|_| data(at, chunk))));
+        let answers = rogue.exchange(|_| ToServer::Finish { number });
+        assert!(answers.iter().all(|a| *a == Some(ToClient::Valid)), "{answers:?}");
+        let (last, before) = wrong.split_last().unwrap();
+        for (at, chunk) in before.iter().enumerate() {
+            let answers = rogue.exchange(|_| data(at, chunk));
+            assert!(answers.iter().all(|a| matches!(a, Some(ToClient::Answer { .. }))), "{number}");
+        }
+        let answers = rogue.exchange(|_| data(before.len(), last));
+        refused(&answers, "changed between its two readings", "ciphertext.second");
+    }
     unharmed(&harness, &key);
 }
 
