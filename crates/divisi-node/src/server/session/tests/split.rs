@@ -97,6 +97,33 @@ fn what_was_written_is_compared() {
     assert!(states.iter().all(failed), "{states:?}");
 }
 
+/// A server that finds what was written wrong, towards one of the others alone: the session ends before
+/// either operator learns that it is done.
+#[test]
+fn a_split_verdict_on_what_was_written_is_no_end() {
+    for to in [PartyId::P2, PartyId::P3] {
+        let three = Three::asked_for_key();
+        let order = Order::chown(key(), vec!["alice".into(), "bob".into()]);
+        let meshes = memory::mesh(3);
+        let liar = three.servers[0].node.clone();
+        change(&meshes[0], to, &[VERDICT], move |frame| {
+            let key = liar.keys.load(&key()).ok().flatten();
+            if key.is_some_and(|key| !key.info.clients.is_empty()) {
+                frame.body[0] = 1;
+            }
+        });
+        let ends = three.run_over(meshes, |_, state| {
+            state.round(LEADER, &[offer(1)]).unwrap();
+            let id = state.node.keys.load(&order.key).unwrap().map(|key| key.info.id);
+            state.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
+            let end = state.order(LEADER, &order).and_then(|()| state.rep.trio().barrier().map(drop));
+            (end.is_err(), state.node.operators(|orders, _| orders.state(&order)).unwrap().0)
+        });
+        let waits = |state: &OrderState| matches!(state, OrderState::Asked { .. });
+        assert!(ends[1..].iter().all(|(ended, state)| *ended && waits(state)), "{to}: {ends:?}");
+    }
+}
+
 /// A long request whose client sends no more ends by the limit of time, and what it held of its key is wiped
 /// then, though nobody asks for anything.
 #[test]
