@@ -139,6 +139,18 @@ mod tests {
         assert_eq!((again.len(), leaving(&held)), (20, 0));
     }
 
+    /// One client has so many connections and no more, also where nobody else has any; what it closes is free
+    /// for it again.
+    #[test]
+    fn a_client_alone_has_no_more_than_its_share() {
+        let (all, now) = (OpenConnections::default(), Instant::now());
+        let admit = || ConnectionSlot::admit(&all, "greedy", now);
+        let mut held: Vec<ConnectionSlot> = (0..2 * CONNECTIONS.0).filter_map(|_| admit()).collect();
+        assert_eq!(held.len(), CONNECTIONS.1);
+        held.truncate(CONNECTIONS.1 - 3);
+        assert_eq!((0..10).filter_map(|_| admit().map(|slot| held.push(slot))).count(), 3);
+    }
+
     /// Where all have one connection, the one that has been idle for longest gives way, never one with a
     /// request; and if all have a request, the newcomer is served all the same.
     #[test]

@@ -156,6 +156,21 @@ fn lengths_that_no_algorithm_takes_are_refused() {
     }
 }
 
+/// A client is its name with its identity: one without the other is nobody, whatever it asks for.
+#[test]
+fn a_client_is_its_name_with_its_identity() {
+    let three = Three::new();
+    let alice = three.alice(0);
+    let serves = |who: &Who| admit(three.node(0), who, &Item::KeyList { after: None }).is_ok();
+    assert!(serves(&alice));
+    assert!(!serves(&Who { name: "bob".into(), ..alice.clone() }));
+    for bit in 0..256 {
+        let mut other = alice.clone();
+        other.fingerprint[bit / 8] ^= 1 << (bit % 8);
+        assert!(!serves(&other), "{bit}");
+    }
+}
+
 /// A key that is used up at one server serves nothing but decryption with GCM: every other use counts, in
 /// every mode and in both directions, before it begins.
 #[test]
