@@ -1,7 +1,20 @@
-//! A change of the clients of a key, of which one server says different things.
+//! A change of the clients of a key: what one server says of it, and who asks for it.
 
 use super::*;
+use crate::admit::CLIENTS;
 use crate::request::KeyServe;
+
+/// A request for alice's key to serve bob, or to serve him no more.
+fn bob_is_served(serves: bool) -> Item {
+    Item::KeyServe(KeyServe { name: key(), client: "bob".into(), serves })
+}
+
+/// Write, for alice's key, that it is to serve bob, as a crash leaves it.
+fn write_change(state: &ServerState<'_>) {
+    let (keys, bob) = (&state.node.keys, ["bob".to_owned()]);
+    let id = keys.load(&key()).unwrap().unwrap().info.id;
+    keys.prepare_clients(&key(), &id, Some(&bob)).unwrap();
+}
 
 /// A server tells one of the two others alone that it has not written the change: one of them drops it, and
 /// the other has it compared. Before it is in force anywhere the session ends, and the next one leaves the
@@ -10,7 +23,7 @@ use crate::request::KeyServe;
 fn a_split_change_of_clients_is_in_force_nowhere() {
     for to in [PartyId::P2, PartyId::P3] {
         let three = Three::asked_for_key();
-        let grant = Item::KeyServe(KeyServe { name: key(), client: "bob".into(), serves: true });
+        let grant = bob_is_served(true);
         let meshes = memory::mesh(3);
         let liar = three.servers[0].node.clone();
         change(&meshes[0], to, &[VERDICT], move |frame| {
@@ -33,5 +46,97 @@ fn a_split_change_of_clients_is_in_force_nowhere() {
         three.all_asked_for(2, &grant);
         three.run(|_, state| state.round(LEADER, &[offer(2)]).unwrap());
         assert!((0..3).all(|i| clients(i) == ["bob"]));
+    }
+}
+
+/// What a crash left of a change is completed or dropped by what all three say of it: a server that tells one
+/// of the two others alone that it has not written the change ends the session before either does anything.
+#[test]
+fn a_split_word_of_an_interrupted_change_changes_nothing() {
+    for to in [PartyId::P2, PartyId::P3] {
+        let three = Three::asked_for_key();
+        three.run(|_, state| {
+            state.round(LEADER, &[offer(1)]).unwrap();
+            write_change(state);
+        });
+        let meshes = memory::mesh(3);
+        // digests of the entry that is in force, and of the one that is written
+        change(&meshes[0], to, &["divisi_node::agree/status"], |frame| {
+            if let Some(written) = frame.body.get_mut(32..64) {
+                written.fill(0);
+            }
+        });
+        let ends = three.run_over(meshes, |_, state| resume(state.node, &mut state.rep));
+        assert!(ends[1..].iter().all(Result::is_err), "{to}: {ends:?}");
+        let clients = |i: usize| three.node(i).keys.load(&key()).unwrap().unwrap().info.clients;
+        let waits = |i: usize| clients(i).is_empty() && three.node(i).keys.changing().len() == 1;
+        assert!((1..3).all(waits), "{to}: before views were compared");
+        // without the lie it is in force at all three
+        three.run(|_, state| resume(state.node, &mut state.rep).unwrap());
+        assert!((0..3).all(|i| clients(i) == ["bob"] && three.node(i).keys.changing().is_empty()), "{to}");
+    }
+}
+
+/// A client that does not own a key changes nothing of it, not even what a crash left of its owner's change.
+#[test]
+fn who_does_not_own_a_key_completes_no_change_of_it() {
+    let three = Three::asked_for_key();
+    let left = three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        write_change(state);
+        three.enter_as(i, 2, three.bob(i));
+        three.ask_for(i, 2, 1, bob_is_served(true));
+        state.round(LEADER, &[offer(2)]).unwrap();
+        let left = state.node.keys.changing().len();
+        // its owner does
+        three.ask_for(i, 1, 2, bob_is_served(true));
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        (left, state.node.keys.changing().len())
+    });
+    assert_eq!(left, [(1, 0); 3]);
+    assert!((0..3).all(|i| three.refusal(i, 2, 1).is_some() && three.refusal(i, 1, 2).is_none()));
+}
+
+/// What a client has under way with a key ends at all three when the key is taken from it, and is wiped.
+#[test]
+fn who_is_served_no_more_has_nothing_under_way() {
+    let three = Three::asked_for_key();
+    let held = three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        three.ask_for(i, 1, 2, bob_is_served(true));
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        three.enter_as(i, 2, three.bob(i));
+        three.ask_for(i, 2, 1, encrypt(200 << 10));
+        state.round(LEADER, &[offer(2)]).unwrap();
+        let before = state.in_progress.len();
+        three.ask_for(i, 1, 3, bob_is_served(false));
+        state.round(LEADER, &[step_of(3, 0)]).unwrap();
+        [before, state.in_progress.len()]
+    });
+    assert_eq!(held, [[1, 0]; 3]);
+    for i in 0..3 {
+        let failed = three.refusal(i, 2, 1).expect("ended at all three");
+        assert!(failed.message.contains("was taken from client bob"), "{failed:?}");
+    }
+}
+
+/// A key names so many clients and no more, also if they were put on one by one.
+#[test]
+fn a_key_names_no_more_clients_than_it_can() {
+    for (others, fits) in [(CLIENTS - 1, true), (CLIENTS, false)] {
+        let three = Three::asked_for_key();
+        let named = three.run(|i, state| {
+            state.round(LEADER, &[offer(1)]).unwrap();
+            let keys = &state.node.keys;
+            let id = keys.load(&key()).unwrap().unwrap().info.id;
+            let names: Vec<String> = (0..others).map(|other| format!("c{other}")).collect();
+            keys.prepare_clients(&key(), &id, Some(&names)).unwrap();
+            keys.activate_clients(&key(), &id).unwrap();
+            three.ask_for(i, 1, 2, bob_is_served(true));
+            state.round(LEADER, &[step_of(2, 0)]).unwrap();
+            keys.load(&key()).unwrap().unwrap().info.clients.len()
+        });
+        assert_eq!(named, [CLIENTS; 3]);
+        assert!((0..3).all(|i| three.refusal(i, 1, 2).is_none() == fits));
     }
 }

@@ -94,13 +94,25 @@ impl Three {
 
     /// A connection of alice's at a server.
     pub fn enter(&self, i: usize, id: u8) {
-        let who = self.alice(i);
+        self.enter_as(i, id, self.alice(i));
+    }
+
+    /// A connection of a client's at a server.
+    pub fn enter_as(&self, i: usize, id: u8, who: Who) {
         assert!(self.node(i).report(|schedule, _| schedule.enter(who, [id; 32])));
     }
 
     /// Alice as this server knows her.
     pub fn alice(&self, i: usize) -> Who {
-        let client = self.node(i).config().clients()[0].clone();
+        self.client(i, 0)
+    }
+
+    pub fn bob(&self, i: usize) -> Who {
+        self.client(i, 1)
+    }
+
+    fn client(&self, i: usize, at: usize) -> Who {
+        let client = self.node(i).config().clients()[at].clone();
         Who { name: client.name, fingerprint: *client.pin.fingerprint().bytes() }
     }
 
