@@ -3,7 +3,9 @@
 mod admitted;
 mod charged;
 mod granted;
+mod keys;
 mod left;
+mod orders;
 mod rounds;
 mod split;
 mod three;

@@ -1,0 +1,121 @@
+//! Keys that are made and destroyed where the servers' stores differ.
+
+use super::*;
+use crate::request::{Reply, ToClient};
+use crate::server::stores::STORES;
+use crate::wire::decode;
+use divisi_store::KeyState;
+
+/// The file of alice's key at a server.
+fn file(three: &Three, i: usize) -> std::path::PathBuf {
+    three.dir.path().join(format!("party {}/keys/k.key", i + 1))
+}
+
+/// Servers that have destroyed different numbers of keys of a name make none, and write nothing of it.
+#[test]
+fn a_name_that_servers_have_used_differently_is_not_taken() {
+    for odd in 0..3 {
+        let three = Three::asked_for_key();
+        let name: KeyName = "l".parse().unwrap();
+        three.run(|i, state| {
+            state.round(LEADER, &[offer(1)]).unwrap();
+            if i == odd {
+                let mut key = state.node.keys.load(&key()).unwrap().unwrap();
+                (key.info.name, key.info.id, key.info.generation) = (name.clone(), [9; 16], 4);
+                state.node.keys.prepare(&mut key).unwrap();
+                state.node.keys.destroy(&name).unwrap();
+            }
+            three.ask_for(i, 1, 2, new_key(name.clone(), KeyType::Aes128));
+            state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        });
+        for i in 0..3 {
+            let failed = three.refusal(i, 1, 2).expect("refused at all three");
+            assert!(failed.message.contains("different numbers of keys named l"), "{failed:?}");
+            let left = three.node(i).keys.load(&name).unwrap().map(|key| key.info.state);
+            assert_eq!(left, (i == odd).then_some(KeyState::Destroyed));
+        }
+    }
+}
+
+/// A key that was made already, and that one server has lost since, is not told to be there.
+#[test]
+fn a_key_that_one_server_lost_is_not_told_to_be_made() {
+    let three = Three::asked_for_key();
+    three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        if i == 2 {
+            std::fs::remove_file(file(&three, i)).unwrap();
+        }
+        // the same request
+        three.ask_for(i, 1, 2, new_key(key(), KeyType::Aes128));
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
+    });
+    for i in 0..3 {
+        let failed = three.refusal(i, 1, 2).expect("refused at all three");
+        assert_eq!((failed.peer, failed.hearsay), (3, true), "{failed:?}");
+        assert!(failed.message.contains("party 3 does not have key k: destroy the key"), "{failed:?}");
+    }
+}
+
+/// Nobody tells the client that its key is made before all three have made it active.
+#[test]
+fn a_key_that_one_server_did_not_finish_is_not_told_to_be_made() {
+    let three = Three::asked_for_key();
+    let meshes = memory::mesh(3);
+    // what it says when it has written the key
+    let lost = file(&three, 1);
+    change(&meshes[1], LEADER, &[VERDICT], move |_| drop(std::fs::remove_file(&lost)));
+    three.run_over(meshes, |_, state| state.round(LEADER, &[offer(1)]).unwrap());
+    for i in 0..3 {
+        let failed = three.refusal(i, 1, 1).expect("refused at all three");
+        assert!(failed.step.ends_with("keys/active"), "{failed:?}");
+    }
+}
+
+/// A server lists a key to those whom its file names, whatever it knew of the key before.
+#[test]
+fn a_list_is_of_what_the_files_say() {
+    let three = Three::asked_for_key();
+    three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        if i == 1 {
+            let file = file(&three, i);
+            let store =
+                StoredKeys::open_on(Box::new(divisi_store::MachineDisk), file.parent().unwrap()).unwrap();
+            let mut key = store.load(&key()).unwrap().unwrap();
+            key.info.maker.name = "bob".into();
+            std::fs::remove_file(&file).unwrap();
+            store.prepare(&mut key).unwrap();
+        }
+        three.ask_for(i, 1, 2, Item::KeyList { after: None });
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
+    });
+    let listed = |i: usize| {
+        let next = || three.node(i).schedule(|schedule, _| schedule.next_answer(&[1; 32]));
+        std::iter::from_fn(next).find_map(|answer| match decode::<Reply>(&answer)?.what {
+            ToClient::Keys { keys, .. } => Some(keys.len()),
+            _ => None,
+        })
+    };
+    assert_eq!([0, 1, 2].map(listed), [Some(1), Some(0), Some(1)]);
+}
+
+/// What no honest server says of its store ends the session, and names that server.
+#[test]
+fn a_word_of_a_store_that_is_none_names_its_server() {
+    // another version; neither empty nor not; empty with keys
+    for (at, byte) in [(0, 2), (1, 2), (2, 1)] {
+        let meshes = memory::mesh(3);
+        for to in [PartyId::P2, PartyId::P3] {
+            change(&meshes[0], to, &[STORES.name], move |frame| frame.body[at] = byte);
+        }
+        let compare = |_, state: &mut ServerState<'_>| compare_stores(state.node, state.rep.trio().session());
+        let ends = Three::new().run_over(meshes, compare);
+        for end in &ends[1..] {
+            let Err(Abort::Network(fault)) = end else { panic!("{at} {byte}: {end:?}") };
+            // or the other one was first to tell
+            let named = matches!(fault, Fault::Malformed { peer, .. } if *peer == LEADER);
+            assert!(named || matches!(fault, Fault::Aborted { .. }), "{at} {byte}: {fault:?}");
+        }
+    }
+}
