@@ -244,3 +244,19 @@ fn one_server_fills_no_log_and_hides_no_order() {
     logged(&mut orders, "key destroy lost: asked at party 2, and not here");
     assert!(orders.was_proposed(&honest));
 }
+
+/// An order that was done is news again when another operator gives it again, for the next key of its name.
+#[test]
+fn what_was_done_is_news_again() {
+    let (mut orders, now) = orders();
+    let order = destroy("k");
+    let proposed = |orders: &mut Orders| orders.compared(PartyId::P2, &order, [NONE, SAME, NONE], now);
+    proposed(&mut orders);
+    logged(&mut orders, "asked at party 2, and not here");
+    orders.ask(&order, ID, now).unwrap();
+    orders.ended(&order, orders.asking(&order), Ok(()));
+    orders.take_log();
+    assert!(!orders.was_proposed(&order));
+    proposed(&mut orders);
+    logged(&mut orders, "asked at party 2, and not here");
+}
