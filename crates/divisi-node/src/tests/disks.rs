@@ -1,13 +1,15 @@
 //! Disks that are full or fail at one server, as its clients see it; and what one server does not admit.
 
-use super::harness::{BUSY, ServersHarness, encrypt, eventually, fails};
-use crate::{Admit, ErrorKind, Grant, Lists, What, Who};
+use super::digest::mac;
+use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually, fails};
+use crate::{Admit, Client, Error, ErrorKind, Grant, KeyType, Lists, What, Who};
 use divisi_net::PartyId;
 use divisi_store::{Disk, MachineDisk};
+use divisi_symmetric::algorithm::Settings;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
 
 const FULL: u8 = 1;
 const BROKEN: u8 = 2;
@@ -119,32 +121,72 @@ fn clients_change_at_all_servers_or_at_none() {
     harness.assert_unharmed();
 }
 
-/// A policy that refuses bob everything that needs no key.
-struct Strict;
+/// A policy that refuses one kind of request.
+#[derive(Default)]
+struct Without(Mutex<Option<&'static str>>);
 
-impl Admit for Strict {
+impl Without {
+    fn kind(what: &What<'_>) -> &'static str {
+        match what {
+            What::Make => "make",
+            What::List => "list",
+            What::Hash => "hash",
+            What::See(_) => "see",
+            What::Encrypt(_) => "encrypt",
+            What::Decrypt(_) => "decrypt",
+            What::Mac(_) => "mac",
+            What::Export(_) => "export",
+            What::Destroy(_) => "destroy",
+            What::Serve(_) => "serve",
+        }
+    }
+}
+
+impl Admit for Without {
     fn admit(&self, who: &Who, what: &What<'_>) -> Result<Grant, divisi_core::Refusal> {
-        if who.name == "bob" && matches!(what, What::Hash | What::List) {
+        if *self.0.lock().unwrap() == Some(Without::kind(what)) {
             let reason = format!("client {} may not do this here", who.name);
-            return Err(divisi_core::Refusal { step: divisi_core::step!("strict"), reason });
+            return Err(divisi_core::Refusal { step: divisi_core::step!("without"), reason });
         }
         Lists.admit(who, what)
     }
 }
 
-/// Hashes and lists are admitted as all else is.
+/// Each kind of request is admitted by the policy: what it refuses is not done, and is done when it does not.
 #[test]
-fn hashes_and_lists_ask_the_policy() {
-    let harness = ServersHarness::patient(|options| options.admit = Arc::new(Strict));
-    let sha = divisi_symmetric::algorithm::Settings::new("sha256".parse().unwrap());
-    for (name, served) in [("alice", true), ("bob", false)] {
-        let mut client = harness.connect(name);
-        let hash = client.hash(&sha, &mut &b"abc"[..], 3, &mut |_| {}).map(drop);
-        let list = client.key_list().map(drop);
-        for result in [hash, list] {
-            let told = result.as_ref().err().map(ToString::to_string).unwrap_or_default();
-            assert_eq!(result.is_ok(), served, "{name}: {told}");
-            assert!(served || told.contains("client bob may not do this here"), "{told}");
-        }
+fn every_kind_of_request_asks_the_policy() {
+    let policy = Arc::new(Without::default());
+    let harness = ServersHarness::patient(|options| options.admit = policy.clone());
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", true, &[]);
+    let tags = alice.new_key("m".parse().unwrap(), KeyType::CmacAes128, false, vec![]);
+    let tags = alice.key_new(&tags).unwrap().name;
+    let sealed = encrypt(&mut alice, &key, b"", b"x").unwrap();
+    let [sha, cmac] = ["sha256", "cmac-aes128"].map(|name| Settings::new(name.parse().unwrap()));
+    type Asks<'a> = &'a dyn Fn(&mut Client) -> Result<(), Error>;
+    let all: [(&str, Asks<'_>); 9] = [
+        ("make", &|c| {
+            let new = c.new_key("n".parse().unwrap(), KeyType::Aes128, false, vec![]);
+            c.key_new(&new).map(drop)
+        }),
+        ("list", &|c| c.key_list().map(drop)),
+        ("hash", &|c| c.hash(&sha, &mut &b"abc"[..], 3, &mut |_| {}).map(drop)),
+        ("encrypt", &|c| encrypt(c, &key, b"", b"y").map(drop)),
+        ("decrypt", &|c| decrypt(c, &key, b"", &sealed).1.map_or(Ok(()), Err)),
+        ("mac", &|c| mac(c, &tags, &cmac, b"z").map(drop)),
+        ("export", &|c| c.key_export(&key).map(drop)),
+        ("serve", &|c| c.key_serve(&key, "bob", true).map(drop)),
+        ("destroy", &|c| c.key_destroy(&key)),
+    ];
+    let only = |kind: Option<&'static str>| *policy.0.lock().unwrap() = kind;
+    for (kind, ask) in all {
+        only(Some(kind));
+        fails(ask(&mut alice), "client alice may not do this here");
+        only(Some("see"));
+        assert!(alice.key_list().unwrap().is_empty());
+        only(None);
+        // nothing was done
+        assert_eq!(alice.key_list().unwrap().len(), if kind == "make" { 2 } else { 3 });
+        ask(&mut alice).unwrap();
     }
 }
