@@ -1,8 +1,11 @@
 //! What a schedule decides, event by event.
 
 use super::*;
+use crate::CHUNK;
 use crate::request::SboxChoice;
+use crate::server::allowances::Limits;
 use crate::server::scheduling::plan::{Budget, KeyStatus};
+use crate::server::scheduling::script::Due;
 use crate::wire::Blob;
 use divisi_store::KeyName;
 use divisi_symmetric::aes::KeySize;
@@ -225,4 +228,93 @@ fn who_passes_a_client_over_is_named() {
     (0..100).for_each(|_| schedule.led(third, &[], &ready));
     let log = schedule.take_log();
     assert!(!log.iter().any(|line| line.contains("client poor")), "{log:?}");
+}
+
+/// A message is taken if it is the one that is due: one of another kind, number, place or length ends its
+/// request.
+#[test]
+fn what_is_not_due_ends_its_request() {
+    let (key, aad, way): (KeyName, _, _) = ("k".parse().unwrap(), Blob(vec![0; 17_000]), SboxChoice::DEFAULT);
+    let asked = (&Settings::new("sha256".parse().unwrap())).into();
+    for item in [
+        Item::Hash { asked, length: 5 },
+        Item::Encrypt { key: key.clone(), aad: aad.clone(), length: 5, way },
+        Item::Decrypt { key, aad, length: 5, iv: [0; 12], tag: [0; 16], way },
+    ] {
+        let data = |number, index, bytes| ToServer::Data { number, index, body: Blob(vec![0; bytes]) };
+        let all = (0..).map_while(|nth| due(&item, Shape::STANDARD, nth, None));
+        let all = all.map(|due| match due {
+            Due::Data { index, bytes } => (data(2, index, bytes), index, bytes),
+            _ => (ToServer::Finish { number: 2 }, 0, 0),
+        });
+        let all: Vec<_> = all.collect();
+        for (at, (right, index, bytes)) in all.iter().enumerate() {
+            let (index, bytes) = (*index, *bytes);
+            let wrong = match right {
+                ToServer::Finish { .. } => vec![ToServer::Finish { number: 1 }, data(2, 0, 0)],
+                _ => {
+                    let last = ToServer::Last { number: 2, index, body: Blob(vec![0; bytes]) };
+                    let lengths = [0, bytes - 1, bytes + 1].map(|bytes| data(2, index, bytes)).to_vec();
+                    let others = [data(1, index, bytes), data(2, index + 1, bytes), last];
+                    [lengths, others.to_vec(), vec![ToServer::Finish { number: 2 }]].concat()
+                }
+            };
+            for (sent, is_due) in [(right, true)].into_iter().chain(wrong.iter().map(|sent| (sent, false))) {
+                let (mut schedule, now) = schedule();
+                let id = enter(&mut schedule, "a", 1);
+                let mut say = |message| schedule.receive(&id, message, 40, now).unwrap();
+                // refused at once, so that there is a number that is over
+                let over =
+                    Item::Encrypt { key: "k".parse().unwrap(), aad: Blob(vec![]), length: 1 << 60, way };
+                say(ToServer::Request { number: 1, item: over });
+                say(ToServer::Request { number: 2, item: item.clone() });
+                all[..at].iter().for_each(|(before, ..)| say(before.clone()));
+                say(sent.clone());
+                assert_eq!(schedule.has(&id, 2), is_due, "{item:?}: {at}");
+            }
+        }
+    }
+}
+
+/// A request whose client has used up its bytes or seconds meanwhile ends at its next step; what a step took
+/// counts also if it was refused.
+#[test]
+fn who_has_used_up_its_hour_has_nothing_under_way() {
+    let limits = Limits { bytes_an_hour: CHUNK as u64, seconds_an_hour: 5, ..Limits::default() };
+    let begun = |item: Item| {
+        let (mut schedule, now) = schedule();
+        schedule.limits = limits.clone().into();
+        let id = enter(&mut schedule, "a", 1);
+        schedule.receive(&id, ToServer::Request { number: 1, item }, 40, now).unwrap();
+        (schedule, id, now)
+    };
+    let ran = |schedule: &mut Schedule, id, step, seconds, now| {
+        let offer = Offer { connection: id, number: 1, step };
+        assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
+        schedule.ran(&offer, After::More { in_hand: false }, Duration::from_secs(seconds), now);
+        failure(schedule, &id).map(|failed| failed.message)
+    };
+    let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
+    let stream = Item::EncryptStream { key, aad, way };
+    let (mut schedule, id, now) = begun(stream.clone());
+    let piece = |index| ToServer::Data { number: 1, index, body: Blob(vec![0; 2 * CHUNK]) };
+    assert_eq!(ran(&mut schedule, id, 0, 0, now), None);
+    schedule.receive(&id, piece(0), 40, now).unwrap();
+    assert_eq!(ran(&mut schedule, id, 1, 0, now), None);
+    schedule.receive(&id, piece(1), 40, now).unwrap();
+    let failed = ran(&mut schedule, id, 2, 0, now).expect("the bytes of an hour");
+    assert!(failed.contains("of its 131072 bytes within the hour"), "{failed}");
+
+    let (mut schedule, id, now) = begun(stream.clone());
+    let failed = ran(&mut schedule, id, 0, 5, now).expect("the seconds of an hour");
+    assert!(failed.contains("its 5 seconds of computing within the hour"), "{failed}");
+
+    let (mut schedule, id, now) = begun(stream.clone());
+    let offer = Offer { connection: id, number: 1, step: 0 };
+    schedule.charge(&offer, Duration::from_secs(5), now);
+    schedule.fail(&id, 1, Failed::refused(TURN, "no"), now);
+    failure(&mut schedule, &id).unwrap();
+    schedule.receive(&id, ToServer::Request { number: 2, item: stream }, 40, now).unwrap();
+    let failed = failure(&mut schedule, &id).unwrap().message;
+    assert!(failed.contains("its 5 seconds of computing within the hour"), "{failed}");
 }
