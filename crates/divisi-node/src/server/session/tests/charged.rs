@@ -53,3 +53,34 @@ fn nothing_is_charged_for_waiting() {
         assert!(steps[1].0 > Duration::ZERO && steps[3].0 > Duration::ZERO, "{charged:?}");
     }
 }
+
+/// What is computed before a request is refused is charged, too: of a short message, and of a step by itself.
+#[test]
+fn what_is_refused_after_computing_is_charged() {
+    let three = Three::asked_for_key();
+    let decrypt = |aad: usize| {
+        let (aad, way) = (Blob(vec![0; aad]), SboxChoice::DEFAULT);
+        Item::Decrypt { key: key(), aad, length: 0, iv: [0; 12], tag: [0; 16], way }
+    };
+    let charged = three.run(|i, state| {
+        let computed = || three.node(i).schedule(|schedule, _| schedule.computed("alice"));
+        state.round(LEADER, &[offer(1)]).unwrap();
+        three.ask_for(i, 1, 2, decrypt(0));
+        three.say(i, 1, ToServer::Finish { number: 2 });
+        let mut times = vec![computed()];
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        times.push(computed());
+        three.ask_for(i, 1, 3, decrypt(17_000));
+        state.round(LEADER, &[step_of(3, 0)]).unwrap();
+        three.say(i, 1, ToServer::Finish { number: 3 });
+        times.push(computed());
+        state.round(LEADER, &[step_of(3, 1)]).unwrap();
+        times.push(computed());
+        times
+    });
+    assert!(charged.iter().all(|times| times[1] > times[0] && times[3] > times[2]), "{charged:?}");
+    for i in 0..3 {
+        let refused: Vec<u64> = three.refusals(i, 1).iter().map(|(number, _)| *number).collect();
+        assert_eq!(refused, [2, 3]);
+    }
+}
