@@ -166,6 +166,29 @@ fn joined_values_are_all_paid() {
     assert!(results.iter().all(Result::is_ok), "{results:?}");
 }
 
+/// Of three that wait, two are settled together only if the third is the last one, in whichever order they are
+/// joined.
+#[test]
+fn the_last_alone_may_be_left() {
+    for (left, reversed) in (0..3).flat_map(|left| [(left, false), (left, true)]) {
+        let results = TrioHarness::default().act(|trio| {
+            let mut e = engine(trio);
+            let mut closed = Vec::new();
+            for _ in 0..3 {
+                let x = random_sbox(&mut e, 3)?;
+                closed.push(e.close(x));
+            }
+            let left = closed.remove(left);
+            if reversed {
+                closed.reverse();
+            }
+            settle(&mut e, Pending::join(closed).unwrap())?;
+            settle(&mut e, left).map(drop)
+        });
+        assert!(results.iter().all(|result| result.is_ok() == (left == 2)), "{left} {reversed}: {results:?}");
+    }
+}
+
 /// Vectors are made while something that was closed waits, and outputs are settled in their order.
 #[test]
 fn a_pipeline_is_settled_in_order() {

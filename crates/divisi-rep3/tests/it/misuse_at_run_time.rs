@@ -306,6 +306,10 @@ fn a_chain_that_is_finished_is_a_value() {
         e.linear(&Matrix([[2, 1], [1, 1]]), &mut x)?;
         e.add(&mut x[1], &key)?;
         e.add_public(&mut x[0], &[1])?;
+        // what has one lane is added to all of them, also beside what has all
+        let wide = e.public(&[3; LANES]);
+        e.add(&mut x[0], &wide)?;
+        e.linear(&Matrix([[1, 1], [0, 1]]), &mut x)?;
         e.sbox(Direction::Decrypt, &mut x.each_mut())?;
         e.finish(&mut x.each_mut())?;
         opened(e, x.into()).map(drop)

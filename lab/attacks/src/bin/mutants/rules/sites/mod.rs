@@ -272,7 +272,8 @@ impl<'ast> Visit<'ast> for Sites<'_> {
             Expr::Struct(_) | Expr::Array(_) => self.names(expr),
             Expr::If(branch) => self.refusal(branch),
             Expr::Range(range) => {
-                if let Some(end) = &range.end {
+                // nothing is less than nothing
+                if let Some(end) = range.end.as_ref().filter(|end| self.text(&***end) != "0") {
                     let less = format!("crate::by_rule::less({{on}}, {})", self.text(&**end));
                     self.add(&**end, "ends a range one earlier".into(), less);
                 }
