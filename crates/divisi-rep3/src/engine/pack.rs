@@ -5,7 +5,7 @@
 //! the work, of the vectors and of the bytes on the wire, where padding counts. The payload bits are the
 //! same, and so are the rounds.
 
-use crate::share::{Byte, Form};
+use crate::share::Byte;
 use crate::wire::Shape;
 use divisi_core::Lanes;
 use divisi_field::Plane;
@@ -67,7 +67,6 @@ pub(super) fn unpack<'b>(packed: &Byte, x: impl Iterator<Item = &'b mut Byte>) {
 pub(super) fn apart(packed: &Byte, bytes: usize) -> Vec<Byte> {
     let mut out: Vec<Byte> = (0..bytes).map(|_| Byte::zero(packed.lanes() / bytes)).collect();
     unpack(packed, out.iter_mut());
-    out.iter_mut().for_each(|byte| byte.form = Form::Replicated);
     out
 }
 

@@ -297,6 +297,26 @@ fn a_chain_that_cannot_be_verified_is_never_opened() {
     }
 }
 
+#[test]
+fn blocks_of_different_lanes_are_not_multiplied() {
+    type Use = fn(&mut Rep3, [&Block; 2]) -> Result<Block, Abort>;
+    let uses: [(&str, Use); 3] = [
+        ("a product", |e, [x, y]| e.multiply(x, y)),
+        ("the first of two sums", |e, [x, y]| e.dot(&[(x, y), (x, x)])),
+        ("the second of two sums", |e, [x, y]| e.dot(&[(x, x), (x, y)])),
+    ];
+    for (what, used) in uses {
+        for [x, y] in [[2, 3], [3, 2], [2, 258]] {
+            is_misuse(what, |trio| {
+                let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+                let [x, y] = [x, y].map(|lanes| e.random_blocks(lanes));
+                used(&mut e, [&x, &x])?;
+                used(&mut e, [&x, &y]).map(drop)
+            });
+        }
+    }
+}
+
 /// The control: what the programs above get wrong, done right, in the same words.
 #[test]
 fn a_chain_that_is_finished_is_a_value() {
