@@ -337,6 +337,21 @@ fn a_chain_that_is_finished_is_a_value() {
     assert!(results.iter().all(Result::is_ok), "{results:?}");
 }
 
+/// Bytes of different lanes are values after their layer, whichever of them has others.
+#[test]
+fn bytes_of_different_lanes_make_no_chain() {
+    for lanes in [[4, 5, 5], [5, 4, 5], [5, 5, 4]] {
+        let results = TrioHarness::default().patient().act(|trio| {
+            let mut e = Rep3::new(trio, Protocol::Lut256Additive, Security::Malicious);
+            let mut x = lanes.map(|lanes| e.public(&vec![0x53; lanes]));
+            e.sbox(Direction::Encrypt, &mut x.each_mut())?;
+            opened(e, x.to_vec())
+        });
+        let expected = lanes.map(|lanes| vec![sbox(0x53); lanes]).to_vec();
+        assert!(results.iter().all(|result| result.as_ref() == Ok(&expected)), "{lanes:?}: {results:?}");
+    }
+}
+
 /// A layer of another protocol ends the chain before it, whoever made its vectors: the output is right.
 #[test]
 fn a_layer_of_another_protocol_ends_the_chain() {

@@ -49,6 +49,26 @@ fn evaluate(harness: TrioHarness, receivers: [&[u8]; 2]) -> Vec<Result<Vec<u8>, 
     })
 }
 
+/// Each input value has one owner, each output value one list of receivers, and all of them are of the three.
+#[test]
+fn who_is_not_of_the_three_owns_and_learns_nothing() {
+    let program = program();
+    let fits = |owners: &[u8], receivers: &[&[u8]]| {
+        let parties = |list: &[u8]| list.iter().map(|number| party(*number)).collect::<Vec<_>>();
+        let receivers: Vec<_> = receivers.iter().map(|list| parties(list)).collect();
+        OwnedCircuit::with_receivers(&program, &[7; 32], &parties(owners), &receivers).is_ok()
+    };
+    assert!(fits(&[1, 2, 3], &ALL) && fits(&[3, 3, 3], &[&[], &[2]]));
+    for owners in [&[4, 2, 3][..], &[1, 4, 3], &[1, 2, 4], &[1, 2], &[1, 2, 3, 1]] {
+        assert!(!fits(owners, &ALL), "{owners:?}");
+    }
+    for receivers in
+        [&[&[4, 1][..], &[2]][..], &[&[1, 4], &[2]], &[&[1], &[2, 4]], &[&[1]], &[&[1], &[1], &[1]]]
+    {
+        assert!(!fits(&[1, 2, 3], receivers), "{receivers:?}");
+    }
+}
+
 /// A run in which one byte is changed of the component that a receiver lacks ([`OUTPUT`]), or of its digest
 /// ([`DIGEST`]).
 fn told(
