@@ -31,13 +31,15 @@ use switch::Switched;
 use table::{Outcome, Results};
 
 const HELP: &str = "\
-Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--at-once J] [--base REVISION] [--report]
-       mutants --sample N [--seed S] [--engine NAME] [--shard K/N] [--file TEXT] [--at-once J] [--report]
+Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--what TEXT] [--at-once J] [--base REVISION] [--report]
+       mutants --sample N [--seed S] [--engine NAME] [--shard K/N] [--file TEXT] [--what TEXT] [--at-once J]
+               [--report]
        mutants --list [--engine NAME]
 
   --shard K/N    every N-th, from the K-th on
   --most M       end after M mutants
   --file TEXT    those of files whose path contains TEXT, or one of several texts with commas between
+  --what TEXT    those whose description contains TEXT (\"never refuses\"), or one of several
   --at-once J    run the tests of J at a time (default: as many as there are cores)
   --base REV     mutants of what has changed since that revision
   --sample N     weakenings made by rule instead of mutants: N of those that build, of each engine, of what
@@ -56,6 +58,7 @@ struct Wanted {
     shard: (usize, usize),
     most: usize,
     file: String,
+    what: String,
     at_once: usize,
     base: Option<String>,
     report: bool,
@@ -72,6 +75,7 @@ impl Wanted {
             shard: (1, 1),
             most: usize::MAX,
             file: String::new(),
+            what: String::new(),
             at_once: compile::cores(),
             base: None,
             report: false,
@@ -93,6 +97,7 @@ impl Wanted {
                 }
                 "--most" => wanted.most = value()?.parse().map_err(|e| format!("--most: {e}"))?,
                 "--file" => wanted.file = value()?,
+                "--what" => wanted.what = value()?,
                 "--at-once" => wanted.at_once = value()?.parse().map_err(|e| format!("--at-once: {e}"))?,
                 "--base" => wanted.base = Some(value()?),
                 "--sample" => wanted.sample = Some(value()?.parse().map_err(|e| format!("--sample: {e}"))?),
@@ -106,9 +111,10 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// Whether a file is asked for.
+    /// Whether a mutant's file is asked for, and what it does.
     fn names(&self, mutant: &Mutant) -> bool {
-        self.file.split(',').any(|text| mutant.file.contains(text))
+        let any = |of: &str, texts: &str| texts.split(',').any(|text| of.contains(text));
+        any(&mutant.file, &self.file) && any(&mutant.what, &self.what)
     }
 
     /// Those of the shard that is asked for.
