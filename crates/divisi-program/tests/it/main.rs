@@ -12,6 +12,7 @@ mod parties;
 mod random;
 mod ranges;
 mod receivers;
+mod refusals;
 mod settings;
 mod statements;
 mod wide;
