@@ -96,25 +96,21 @@ fn row(numbers: &[u64]) -> String {
     runs.map(told).collect::<Vec<_>>().join("+")
 }
 
-/// What stands in place of a count that chance decides.
+/// What stands in place of receivers on whom chance decides.
 const VARIES: &str = "varies";
 const OPENINGS: &str = "openings";
 
-/// What parties count in a run: once if it is the same for all. Chance decides how much is opened where it
-/// varies with a check, and this one is executed.
-fn counted(run: &Honest, varies: &BTreeSet<&str>) -> Vec<String> {
+/// What parties count in a run: once if it is the same for all.
+fn counted(run: &Honest) -> Vec<String> {
     let parties: Vec<_> = run.outcomes.iter().map(|one| one.counted.told()).collect();
     let all: BTreeSet<&String> = parties.iter().flat_map(BTreeMap::keys).collect();
-    let chance = all.iter().any(|check| varies.contains(format!("{OPENINGS} with {check}").as_str()));
     let counts = |what: &String| {
         let mut counts: Vec<&str> =
             parties.iter().map(|one| one.get(what).map_or("0", String::as_str)).collect();
         if counts.windows(2).all(|two| two.first() == two.last()) {
             counts.truncate(1);
         }
-        let check = what.strip_suffix(" of").unwrap_or(what);
-        let varies = varies.contains(check) || (what == OPENINGS && chance);
-        if varies { VARIES.to_owned() } else { counts.join("/") }
+        counts.join("/")
     };
     all.into_iter().map(|what| format!("{what} {}", counts(what))).collect()
 }
@@ -148,8 +144,8 @@ fn receivers(honest: &[Honest], name: &dyn Fn(u32) -> String, varies: &BTreeSet<
 }
 
 /// The checks that are executed as often, and compare as much, with twice as many lanes, in all shapes that
-/// have more then; those of which chance decides are left out.
-fn steady([honest, twice]: [&[Honest]; 2], varies: &BTreeSet<&str>) -> Vec<String> {
+/// have more then.
+fn steady([honest, twice]: [&[Honest]; 2]) -> Vec<String> {
     let mut all = BTreeMap::<Check, bool>::new();
     let parties = honest.iter().zip(twice).flat_map(|(one, two)| one.outcomes.iter().zip(&two.outcomes));
     for (one, two) in parties.map(|(one, two)| (&one.counted, &two.counted)) {
@@ -158,7 +154,7 @@ fn steady([honest, twice]: [&[Honest]; 2], varies: &BTreeSet<&str>) -> Vec<Strin
             *all.entry(*check).or_default() |= grew;
         }
     }
-    let same = all.into_iter().filter(|(check, grew)| !grew && !varies.contains(check.id()));
+    let same = all.into_iter().filter(|(_, grew)| !grew);
     same.map(|(check, _)| format!("{check} same")).collect()
 }
 
@@ -171,10 +167,10 @@ fn list(
     let varies = net.varies.iter().map(|(what, _)| *what).collect();
     let mut list = HEAD.to_owned();
     let mut block = |head: &str, items: Vec<String>| lists::block(&mut list, head, &items, ",");
-    net.shapes.iter().zip(honest).for_each(|(shape, run)| block(shape.name, counted(run, &varies)));
+    net.shapes.iter().zip(honest).for_each(|(shape, run)| block(shape.name, counted(run)));
     block(RECEIVERS, receivers(honest, name, &varies));
     let [sent, opened, to_all] = equal_inputs::lists(net, equal, name);
-    let steady = steady([honest, twice], &varies);
+    let steady = steady([honest, twice]);
     for (head, items) in [(STEADY, steady), (SENT, sent), (OPENED, opened), (TO_ALL, to_all)] {
         if !items.is_empty() {
             block(head, items);

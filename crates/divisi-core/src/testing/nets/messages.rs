@@ -42,8 +42,7 @@ pub struct MessageNet<'a> {
     pub idle: &'a [(&'a str, &'a str)],
     /// Checks that compare fewer than 64 bits, or digests that others made, each with the reason.
     pub narrow: &'a [(&'a str, &'a str)],
-    /// Checks and steps of which chance decides how often or to whom, each with the reason; `openings with
-    /// CHECK` are those of the shapes that execute this check.
+    /// Steps of which chance decides whether and to whom they are sent, each with the reason.
     pub varies: &'a [(&'a str, &'a str)],
 }
 

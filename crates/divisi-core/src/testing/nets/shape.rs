@@ -160,7 +160,8 @@ impl NetShape {
             KnownWorld::enter(world, party);
             // what this thread compared before belongs to no check of this run
             let _ = crate::compared::tally::take();
-            self.parameters.clone()
+            let known = KnownDraws { seed: world, session: world, changed: None, part: None, doubt: false };
+            self.parameters.clone().drawing(known)
         };
         let ends = harness.act_each(parameters, |session| {
             let outcome = &outcomes[session.me().index()];

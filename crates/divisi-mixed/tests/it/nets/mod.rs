@@ -212,10 +212,6 @@ const SILENT: &[(&str, &str)] = &[
     ("divisi_mixed::private/mask", "names what masked tables refuse, which are made locally"),
 ];
 
-/// What chance decides.
-const VARIES: &[(&str, &str)] = &[("G6", TRIES), ("G7", TRIES), ("openings with G6", TRIES)];
-const TRIES: &str = "masks are drawn again if they are not below the modulus";
-
 fn net() -> MessageNet<'static> {
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
@@ -223,7 +219,7 @@ fn net() -> MessageNet<'static> {
         silent: SILENT,
         checks: divisi_mixed::checks::ALL,
         idle: &[],
-        varies: VARIES,
+        varies: &[],
         narrow: &[],
     }
 }

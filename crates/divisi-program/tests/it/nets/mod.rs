@@ -75,10 +75,6 @@ fn play(
 /// Steps with which no shape sends anything.
 const SILENT: &[(&str, &str)] = &[];
 
-/// What chance decides.
-const VARIES: &[(&str, &str)] = &[("G6", TRIES), ("G7", TRIES), ("openings with G6", TRIES)];
-const TRIES: &str = "masks are drawn again if they are not below the modulus";
-
 fn net() -> MessageNet<'static> {
     let program = text::read(BODY, &|name| Err(name.to_owned())).unwrap();
     let code = lower(&program).unwrap();
@@ -91,7 +87,7 @@ fn net() -> MessageNet<'static> {
         silent: SILENT,
         checks: &[],
         idle: &[],
-        varies: VARIES,
+        varies: &[],
         narrow: &[],
     }
 }
