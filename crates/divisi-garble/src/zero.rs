@@ -54,10 +54,11 @@ pub(crate) fn check(
     sum: Gf128,
 ) -> Result<(), Abort> {
     if session.parties() == 2 {
-        return two(session, echo, sum);
+        // there is nobody else who could have been told something else
+        return two(session, sum);
     }
     let share = Zeroizing::new(product(session, context, fresh, delta, echo, sum)?.0.to_le_bytes());
-    let opened = commit_and_open(session, None, share.as_slice())?;
+    let opened = commit_and_open(session, share.as_slice())?;
     let mut total = Difference::default();
     total.add(opened.iter().fold(u128::from_le_bytes(*share), |sum, theirs| sum ^ u128_of(theirs)));
     let zero = taint::verdict(OPEN, total.is_zero());
@@ -65,13 +66,13 @@ pub(crate) fn check(
 }
 
 /// Between two parties: demands that both have the same sum.
-fn two(session: &mut Session, echo: Echo, sum: Gf128) -> Result<(), Abort> {
+fn two(session: &mut Session, sum: Gf128) -> Result<(), Abort> {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble zero v1");
     hasher.update(session.id().as_bytes()).update(&session.number().to_le_bytes());
     let index = session.count(PRODUCT.name);
     hasher.update(&index.to_le_bytes()).update(&sum.0.to_le_bytes());
     let ours = hasher.to_compare();
-    let opened = commit_and_open(session, Some(echo), &ours)?;
+    let opened = commit_and_open(session, &ours)?;
     let mut same = true;
     for theirs in &opened {
         let mut digest = [0; 32];
@@ -142,21 +143,12 @@ fn product(
 }
 
 /// Every party commits to a message of the same length, and opens it when all commitments have arrived
-/// \[W14\]. Returns the messages of the others. The commitments carry an echo, if one is still to be compared
-/// \[W13\].
-fn commit_and_open(
-    session: &mut Session,
-    echo: Option<Echo>,
-    payload: &[u8],
-) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
+/// \[W14\]. Returns the messages of the others.
+fn commit_and_open(session: &mut Session, payload: &[u8]) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
     let index = session.count(COMMIT.name);
     let (commitment, nonce) = session.commit(COMMIT, index, payload);
-    let echoed = echo.map(|echo| echo.send(session)).transpose()?;
     for peer in session.peers() {
         session.send(COMMIT, peer, &commitment.0, 0)?;
-    }
-    if let Some(echoed) = echoed {
-        echoed.compare(session, checks::W13)?; // [W13]
     }
     let mut commitments = Vec::with_capacity(session.parties());
     for peer in session.peers() {
