@@ -188,6 +188,7 @@ mod tests {
     use crate::request::{ModeRequest, SboxChoice};
     use crate::server::allowances::Allowances;
     use crate::wire::Blob;
+    use divisi_store::KeyName;
     use divisi_symmetric::algorithm::Settings;
 
     fn hash(name: &str, length: u64) -> Item {
@@ -302,5 +303,29 @@ mod tests {
         assert_eq!(accounts.begin(&limits, "b", &stream(99), now), Ok(()));
         assert_eq!(accounts.add(&limits, "b", 1, now), Ok(()));
         assert!(accounts.begin(&limits, "b", &stream(0), now).is_err());
+    }
+
+    /// Associated data are bytes of a request, too.
+    #[test]
+    fn associated_data_count() {
+        let limits = Limits { bytes_an_hour: 100, ..Limits::default() };
+        let (key, aad, way): (KeyName, _, _) = ("k".parse().unwrap(), Blob(vec![0; 60]), SboxChoice::DEFAULT);
+        let whole = ModeRequest {
+            key: key.clone(),
+            mode: Mode::Siv,
+            encrypts: true,
+            aad: Some(aad.clone()),
+            length: 41,
+            iv: [0; 16],
+            way,
+        };
+        for item in [
+            Item::Encrypt { key: key.clone(), aad: aad.clone(), length: 41, way },
+            Item::Decrypt { key: key.clone(), aad: aad.clone(), length: 41, iv: [0; 12], tag: [0; 16], way },
+            Item::Mode(whole),
+        ] {
+            let refused = Accounts::default().begin(&limits, "a", &item, Instant::now());
+            assert!(refused.is_err(), "{item:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::CHUNK;
-use crate::request::SboxChoice;
+use crate::request::{SboxChoice, UNANSWERED};
 use crate::server::allowances::Limits;
 use crate::server::scheduling::plan::{Budget, KeyStatus};
 use crate::server::scheduling::script::Due;
@@ -317,4 +317,31 @@ fn who_has_used_up_its_hour_has_nothing_under_way() {
     schedule.receive(&id, ToServer::Request { number: 2, item: stream }, 40, now).unwrap();
     let failed = failure(&mut schedule, &id).unwrap().message;
     assert!(failed.contains("its 5 seconds of computing within the hour"), "{failed}");
+}
+
+/// What a client sends ahead is read only so far, by messages and by bytes; and nothing more is computed for a
+/// client that does not take what there is.
+#[test]
+fn what_is_sent_ahead_is_bounded() {
+    let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
+    let stream = Item::EncryptStream { key, aad, way };
+    for (bytes, most) in [(40, UNANSWERED + 1), (2 * CHUNK, UNANSWERED), (4 * CHUNK, UNANSWERED.div_ceil(2))] {
+        let (mut schedule, now) = schedule();
+        let id = enter(&mut schedule, "a", 1);
+        schedule.receive(&id, ToServer::Request { number: 1, item: stream.clone() }, 40, now).unwrap();
+        let mut index = 0;
+        while schedule.may_receive(&id) {
+            let piece = ToServer::Data { number: 1, index, body: Blob(vec![0; 2 * CHUNK]) };
+            schedule.receive(&id, piece, bytes, now).unwrap();
+            index += 1;
+            assert!(index as usize <= most, "{bytes}");
+        }
+        assert_eq!(index as usize, most, "{bytes}");
+        let plan = |schedule: &Schedule| schedule.plan(now, Budget::ROUND, &ready).len();
+        assert_eq!(plan(&schedule), 1);
+        while schedule.connections[&id].unsent <= BACKLOG {
+            schedule.answer(&id, 1, ToClient::Ciphertext(Blob(vec![0; CHUNK])));
+        }
+        assert_eq!(plan(&schedule), 0);
+    }
 }
