@@ -143,7 +143,7 @@ fn who_does_not_know_the_reason_of_a_refusal_says_it_by_hearsay() {
 fn who_refuses_a_key_that_nobody_asked_for_is_named() {
     let three = Three::new();
     three.all_asked_for(1, &Item::KeyList { after: None });
-    let meshes = memory::mesh(3);
+    let meshes = meshes();
     // of the two entries of 65 bytes the second is the key's: its last byte says whether the server has it
     change(&meshes[1], LEADER, &["divisi_rep3::input/digests"], |frame| frame.body[2 * 65 - 1] = 0);
     three.run_over(meshes, |_, state| {

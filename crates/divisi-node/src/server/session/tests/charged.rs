@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 fn nothing_is_charged_for_waiting() {
     const STALL: Duration = Duration::from_millis(700);
     let three = Three::asked_for_key();
-    let meshes = memory::mesh(3);
+    let meshes = meshes();
     let (armed, stalls) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     for peer in [PartyId::P1, PartyId::P2] {
         let (armed, stalls) = (armed.clone(), stalls.clone());

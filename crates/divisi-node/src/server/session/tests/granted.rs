@@ -24,7 +24,7 @@ fn a_split_change_of_clients_is_in_force_nowhere() {
     for to in [PartyId::P2, PartyId::P3] {
         let three = Three::asked_for_key();
         let grant = bob_is_served(true);
-        let meshes = memory::mesh(3);
+        let meshes = meshes();
         let liar = three.servers[0].node.clone();
         change(&meshes[0], to, &[VERDICT], move |frame| {
             // its own part is written: what it says next is whether it agrees
@@ -59,7 +59,7 @@ fn a_split_word_of_an_interrupted_change_changes_nothing() {
             state.round(LEADER, &[offer(1)]).unwrap();
             write_change(state);
         });
-        let meshes = memory::mesh(3);
+        let meshes = meshes();
         // digests of the entry that is in force, and of the one that is written
         change(&meshes[0], to, &["divisi_node::agree/status"], |frame| {
             if let Some(written) = frame.body.get_mut(32..64) {

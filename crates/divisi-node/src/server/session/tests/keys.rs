@@ -61,7 +61,7 @@ fn a_key_that_one_server_lost_is_not_told_to_be_made() {
 #[test]
 fn a_key_that_one_server_did_not_finish_is_not_told_to_be_made() {
     let three = Three::asked_for_key();
-    let meshes = memory::mesh(3);
+    let meshes = meshes();
     // what it says when it has written the key
     let lost = file(&three, 1);
     change(&meshes[1], LEADER, &[VERDICT], move |_| drop(std::fs::remove_file(&lost)));
@@ -105,7 +105,7 @@ fn a_list_is_of_what_the_files_say() {
 fn a_word_of_a_store_that_is_none_names_its_server() {
     // another version; neither empty nor not; empty with keys
     for (at, byte) in [(0, 2), (1, 2), (2, 1)] {
-        let meshes = memory::mesh(3);
+        let meshes = meshes();
         for to in [PartyId::P2, PartyId::P3] {
             change(&meshes[0], to, &[STORES.name], move |frame| frame.body[at] = byte);
         }

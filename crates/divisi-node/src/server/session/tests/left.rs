@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 #[test]
 fn a_step_on_which_all_agreed_is_done_though_its_client_left() {
     let three = Three::asked_for_key();
-    let meshes = memory::mesh(3);
+    let meshes = meshes();
     let armed = Arc::new(AtomicBool::new(false));
     let (node, now) = (three.servers[1].node.clone(), armed.clone());
     change(&meshes[1], LEADER, &[VERDICT], move |_| {

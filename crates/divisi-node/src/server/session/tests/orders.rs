@@ -10,7 +10,7 @@ fn who_was_given_no_order_tells_nothing_of_its_key() {
     for order in [Order { key: key(), deed: Deed::Destroy }, Order::chown(key(), vec!["alice".into()])] {
         for given in [0, 1, 2] {
             let three = Three::asked_for_key();
-            let (meshes, told) = (memory::mesh(3), Arc::<Mutex<Vec<Vec<u8>>>>::default());
+            let (meshes, told) = (meshes(), Arc::<Mutex<Vec<Vec<u8>>>>::default());
             for to in [PartyId::P1, PartyId::P2] {
                 let told = told.clone();
                 change(&meshes[2], to, &["divisi_rep3::input/digests"], move |frame| {

@@ -50,7 +50,7 @@ fn a_split_verdict_ends_the_session() {
     for to in [PartyId::P2, PartyId::P3] {
         let three = Three::new();
         three.all_asked_for(1, &Item::KeyList { after: None });
-        let meshes = memory::mesh(3);
+        let meshes = meshes();
         change(&meshes[0], to, &[VERDICT], |frame| frame.body[0] = 1);
         let ends = three.run_over(meshes, |_, state| {
             let end = state.round(LEADER, &[offer(1)]).and_then(|()| state.rep.trio().barrier());
@@ -73,7 +73,7 @@ fn a_split_verdict_ends_the_session() {
 fn what_was_written_is_compared() {
     let three = Three::asked_for_key();
     let order = Order::chown(key(), vec!["alice".into()]);
-    let meshes = memory::mesh(3);
+    let meshes = meshes();
     let armed = Arc::new(AtomicBool::new(false));
     let (now, dir) = (armed.clone(), three.dir.path().join("party 2"));
     change(&meshes[1], LEADER, &["divisi_rep3::views/barrier"], move |_| {
@@ -104,7 +104,7 @@ fn a_split_verdict_on_what_was_written_is_no_end() {
     for to in [PartyId::P2, PartyId::P3] {
         let three = Three::asked_for_key();
         let order = Order::chown(key(), vec!["alice".into(), "bob".into()]);
-        let meshes = memory::mesh(3);
+        let meshes = meshes();
         let liar = three.servers[0].node.clone();
         change(&meshes[0], to, &[VERDICT], move |frame| {
             let key = liar.keys.load(&key()).ok().flatten();
