@@ -1,7 +1,7 @@
 //! Keys that are made and destroyed where the servers' stores differ.
 
 use super::*;
-use crate::request::{Reply, ToClient};
+use crate::request::{KeyServe, Reply, ToClient};
 use crate::server::stores::STORES;
 use crate::wire::decode;
 use divisi_store::KeyState;
@@ -118,4 +118,46 @@ fn a_word_of_a_store_that_is_none_names_its_server() {
             assert!(named || matches!(fault, Fault::Aborted { .. }), "{at} {byte}: {fault:?}");
         }
     }
+}
+
+/// A key whose files differ is not told to be made, is exported to nobody, and is given to nobody else: its
+/// files are compared before anything else \[A26\].
+#[test]
+fn whatever_is_asked_of_a_key_its_files_are_compared() {
+    let Item::KeyNew(new) = new_key(key(), KeyType::Aes128) else { panic!("a new key") };
+    let new = Item::KeyNew(NewKey { exportable: true, ..new });
+    let serve = KeyServe { name: key(), client: "bob".into(), serves: true };
+    for item in [new.clone(), Item::KeyExport { name: key() }, Item::KeyServe(serve)] {
+        let three = Three::new();
+        three.all_asked_for(1, &new);
+        three.run(|i, state| {
+            state.round(LEADER, &[offer(1)]).unwrap();
+            if i == 1 {
+                differ(&three.dir.path().join("party 2"));
+            }
+            three.ask_for(i, 1, 2, item.clone());
+            state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        });
+        for i in 0..3 {
+            let failed = three.refusal(i, 1, 2).expect("refused at all three");
+            assert!(failed.step.ends_with("/load"), "{item:?}: {failed:?}");
+            assert!(failed.message.contains("files of key k do not belong together"), "{failed:?}");
+        }
+    }
+}
+
+/// An operator's word that a store may be empty holds until the store has a key, and not after that.
+#[test]
+fn a_store_that_had_keys_is_not_empty_without_a_new_word() {
+    let three = Three::asked_for_key();
+    let left = three.run(|_, state| {
+        let word = &state.node.new_store;
+        std::fs::write(word, "").unwrap();
+        compare_stores(state.node, state.rep.trio().session()).unwrap();
+        let before = word.exists();
+        state.round(LEADER, &[offer(1)]).unwrap();
+        compare_stores(state.node, state.rep.trio().session()).unwrap();
+        [before, word.exists()]
+    });
+    assert_eq!(left, [[true, false]; 3]);
 }

@@ -65,3 +65,24 @@ fn what_one_server_could_not_destroy_is_told_to_all_operators() {
     let told = |state: &OrderState| matches!(state, OrderState::Failed(why) if why.starts_with(words));
     assert!(states.iter().all(told), "{states:?}");
 }
+
+/// A key is given to nobody whom a server does not know, neither as its owner nor as another client.
+#[test]
+fn a_key_is_given_to_nobody_whom_a_server_does_not_know() {
+    for to in [["nobody", "alice"], ["bob", "nobody"]] {
+        let three = Three::asked_for_key();
+        let order = Order::chown(key(), to.map(String::from).to_vec());
+        let states = three.run(|_, state| {
+            state.round(LEADER, &[offer(1)]).unwrap();
+            let before = state.node.keys.load(&key()).unwrap().unwrap().info;
+            state.node.operators(|orders, now| orders.ask(&order, Some(before.id), now)).unwrap();
+            state.order(LEADER, &order).unwrap();
+            let after = state.node.keys.load(&key()).unwrap().unwrap().info;
+            assert_eq!((before.maker.name, before.clients), (after.maker.name, after.clients));
+            state.node.operators(|orders, _| orders.state(&order)).unwrap().0
+        });
+        let words = "does not know all these clients";
+        let told = |state: &OrderState| matches!(state, OrderState::Failed(why) if why.contains(words));
+        assert!(states.iter().all(told), "{to:?}: {states:?}");
+    }
+}
