@@ -50,9 +50,35 @@ fn chained_blocks_are_garbled() {
                 steps += 1;
             }
             assert_eq!(steps, 4);
+            // how a step runs is left to no other
+            assert_eq!(state.rep.rounds(), Rounds::OfLevels);
             state.rep.trio().session().meter().read().phases["wrap"].rounds
         });
         assert!(counts.iter().all(|count| range.contains(count)), "{rounds:?}: {counts:?}");
+    }
+}
+
+/// A garbled call is that of one request and one step: with another job at one server the session ends.
+#[test]
+fn a_call_of_another_job_ends_the_session() {
+    let changes: [fn(&mut Candidate); 3] =
+        [|_| {}, |job| job.request[31] ^= 1, |job| job.offer.step ^= 1 << 63];
+    for (at, other) in changes.iter().enumerate() {
+        let three = Three::new();
+        three.all_asked_for(1, &sha256(0));
+        let ends = three.run(|i, state| {
+            state.rounds = Rounds::Constant;
+            state.round(LEADER, &[offer(1)]).unwrap();
+            three.say(i, 1, ToServer::Finish { number: 1 });
+            let job = candidate(state.node, &step_of(1, 1), &mut state.counted, |_| Ok(()));
+            let mut job = job.ok().expect("all of it is here");
+            if i == 2 {
+                other(&mut job);
+            }
+            state.step(job).and_then(|()| state.rep.trio().barrier().map(drop))
+        });
+        let ended = ends.iter().filter(|end| end.is_err()).count();
+        assert_eq!(ended, if at == 0 { 0 } else { 3 }, "{at}: {ends:?}");
     }
 }
 

@@ -2,9 +2,10 @@
 //! computation of its own.
 
 use super::*;
-use crate::request::{Reply, ToClient};
+use crate::request::{Mode, ModeRequest, Reply, ToClient};
 use crate::wire::decode;
 use divisi_rep3::Protocol;
+use divisi_symmetric::algorithm::Settings;
 
 /// Whatever its leader offers, the three do no more in a round than its budget of rounds has; the rest goes
 /// back and is done in the next.
@@ -60,6 +61,18 @@ fn many_ways_make_no_round_longer() {
     }
 }
 
+/// The IVs and nonces that a server tells on a connection.
+fn drawn(three: &Three, i: usize, id: u8) -> Vec<Vec<u8>> {
+    let next = || three.node(i).schedule(|schedule, _| schedule.next_answer(&[id; 32]));
+    let told = std::iter::from_fn(next).filter_map(|answer| match decode::<Reply>(&answer)?.what {
+        ToClient::Sealing { iv, .. } => Some(iv.to_vec()),
+        ToClient::Tagging { nonce, .. } => Some(nonce.to_vec()),
+        ToClient::Begun { iv, .. } => Some(iv.to_vec()),
+        _ => None,
+    });
+    told.collect()
+}
+
 /// Messages of one round have IVs of their own, as those of later rounds have, although all are requests of
 /// the same number under one key.
 #[test]
@@ -77,17 +90,38 @@ fn no_two_messages_have_the_same_iv() {
             state.round(LEADER, &offers).unwrap();
         }
     });
-    let ivs = [0, 1, 2].map(|i| {
-        let node = three.node(i);
-        let answers = |id: u8| {
-            let next = move || node.schedule(|schedule, _| schedule.next_answer(&[id; 32]));
-            std::iter::from_fn(next).filter_map(|answer| match decode::<Reply>(&answer)?.what {
-                ToClient::Sealing { iv, .. } => Some(iv),
-                _ => None,
-            })
-        };
-        (2..2 + 2 * EACH).flat_map(answers).collect::<Vec<_>>()
-    });
+    let ivs = [0, 1, 2].map(|i| (2..2 + 2 * EACH).flat_map(|id| drawn(&three, i, id)).collect::<Vec<_>>());
     assert!(ivs[0] == ivs[1] && ivs[0] == ivs[2]);
     assert_eq!(ivs[0].iter().collect::<HashSet<_>>().len(), 2 * usize::from(EACH), "{:?}", ivs[0]);
+}
+
+/// IVs and nonces of all kinds are drawn: in another session the same request, on a connection of the same
+/// name, has another one.
+#[test]
+fn no_iv_can_be_foreseen() {
+    let [cbc, gmac]: [KeyName; 2] = ["cbc", "gmac"].map(|name| name.parse().unwrap());
+    let asked = (&Settings::new("gmac-aes128".parse().unwrap())).into();
+    let (mode, iv, way) = (Mode::Cbc, [0; 16], SboxChoice::DEFAULT);
+    let items = [
+        encrypt(0),
+        encrypt(200 << 10),
+        Item::Mode(ModeRequest { key: cbc.clone(), mode, encrypts: true, aad: None, length: 16, iv, way }),
+        Item::Mac { key: gmac.clone(), asked, length: 0, tag: None },
+    ];
+    let three = Three::asked_for_key();
+    three.all_asked_for(2, &new_key(cbc, KeyType::Aes128Cbc));
+    three.all_asked_for(3, &new_key(gmac, KeyType::GmacAes128));
+    three.run(|_, state| (1..=3).for_each(|id| state.round(LEADER, &[offer(id)]).unwrap()));
+    let ids = 4..4 + items.len() as u8;
+    let sessions = [(); 2].map(|()| {
+        ids.clone().zip(&items).for_each(|(id, item)| three.all_asked_for(id, item));
+        (0..3).for_each(|i| three.say(i, 4, ToServer::Finish { number: 1 }));
+        three.run(|_, state| ids.clone().for_each(|id| state.round(LEADER, &[offer(id)]).unwrap()));
+        let told = ids.clone().map(|id| drawn(&three, 0, id)).collect::<Vec<_>>();
+        (0..3).for_each(|i| ids.clone().for_each(|id| three.node(i).leave(&[id; 32])));
+        told
+    });
+    for (once, again) in sessions[0].iter().zip(&sessions[1]) {
+        assert!(once.len() == 1 && again.len() == 1 && once != again, "{sessions:?}");
+    }
 }
