@@ -32,3 +32,21 @@ impl MeshInForce {
         MeshInForce { changes: self.changes + 1, ..MeshInForce::of(config) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_net::Machine;
+
+    /// Whoever joined under a configuration that was replaced is told, also if the same one came back.
+    #[test]
+    fn parties_that_came_back_are_others() {
+        let hosts = ["a:1", "b:1", "c:1"].map(String::from);
+        let config = || Config::create(3, &hosts, &["alice".into()], &Machine).unwrap().config;
+        let [first, second] = [config(), config()];
+        let joined = MeshInForce::of(&first);
+        assert!(joined == MeshInForce::of(&first));
+        assert!(joined != MeshInForce::of(&second));
+        assert!(joined != joined.then(&second).then(&first));
+    }
+}

@@ -185,7 +185,7 @@ impl Accounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{ModeRequest, SboxChoice};
+    use crate::request::{ModeRequest, SboxChoice, Tag};
     use crate::server::allowances::Allowances;
     use crate::wire::Blob;
     use divisi_store::KeyName;
@@ -303,6 +303,37 @@ mod tests {
         assert_eq!(accounts.begin(&limits, "b", &stream(99), now), Ok(()));
         assert_eq!(accounts.add(&limits, "b", 1, now), Ok(()));
         assert!(accounts.begin(&limits, "b", &stream(0), now).is_err());
+    }
+
+    /// A limit of lengths is one of every request that has such a length, in both directions.
+    #[test]
+    fn lengths_are_limited_in_both_directions() {
+        let limits = Limits { text_bytes: 1000, message_bytes: 100, ..Limits::default() };
+        let (key, aad, way): (KeyName, _, _) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
+        let asked = FunctionRequest::from(&Settings::new("cmac-aes128".parse().unwrap()));
+        let requests = |length: u64| {
+            let (key, aad) = (|| key.clone(), || aad.clone());
+            let tag = |tag| Item::Mac { key: key(), asked: asked.clone(), length: length / 10, tag };
+            let (iv, nonce) = ([0; 16], None);
+            let mut all = vec![
+                Item::Encrypt { key: key(), aad: aad(), length, way },
+                Item::Decrypt { key: key(), aad: aad(), length, iv: [0; 12], tag: [0; 16], way },
+                hash("sha256", length / 10),
+                tag(None),
+                tag(Some(Tag { nonce, tag: Blob(vec![0; 16]) })),
+            ];
+            all.extend(Mode::ALL.iter().flat_map(|mode| {
+                [true, false].map(|encrypts| {
+                    let (mode, length, aad) = (*mode, length / 10, None);
+                    Item::Mode(ModeRequest { key: key(), mode, encrypts, aad, length, iv, way })
+                })
+            }));
+            all
+        };
+        assert!(requests(1000).iter().all(|item| limits.admits(item).is_ok()));
+        for item in requests(1010) {
+            assert!(limits.admits(&item).is_err(), "{item:?}");
+        }
     }
 
     /// Associated data are bytes of a request, too.

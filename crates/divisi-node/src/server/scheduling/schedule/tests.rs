@@ -325,7 +325,8 @@ fn who_has_used_up_its_hour_has_nothing_under_way() {
 fn what_is_sent_ahead_is_bounded() {
     let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
     let stream = Item::EncryptStream { key, aad, way };
-    for (bytes, most) in [(40, UNANSWERED + 1), (2 * CHUNK, UNANSWERED), (4 * CHUNK, UNANSWERED.div_ceil(2))] {
+    let bounds = [(40, UNANSWERED + 1), (2 * CHUNK, UNANSWERED), (4 * CHUNK, UNANSWERED.div_ceil(2))];
+    for (bytes, most) in bounds {
         let (mut schedule, now) = schedule();
         let id = enter(&mut schedule, "a", 1);
         schedule.receive(&id, ToServer::Request { number: 1, item: stream.clone() }, 40, now).unwrap();

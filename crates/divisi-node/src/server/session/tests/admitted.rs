@@ -229,3 +229,26 @@ fn a_use_is_counted_once_however_often_it_is_offered() {
     let counted = |i: usize| three.node(i).keys.load(&key()).unwrap().unwrap().reserved;
     assert_eq!([0, 1, 2].map(counted), [BLOCK; 3]);
 }
+
+/// A configuration that is reloaded is in force as a whole: the limits of all clients and of single ones, the
+/// time limit, and the list of clients that is compared with the others'.
+#[test]
+fn what_is_reloaded_is_in_force() {
+    let three = Three::new();
+    let node = three.node(0);
+    let text = node.config().to_toml().replace("name = \"alice\"", "name = \"alice\"\nlimits = { keys = 9 }");
+    let text = text.replace("name = \"bob\"", "name = \"carol\"");
+    let text = text.replacen("[[party]]", "[limits]\nwaiting = 7\n\n[[party]]", 1);
+    let config = Config::parse(&format!("timeout_seconds = 77\n{text}")).unwrap();
+    let clients = config.digest().clients;
+    assert_ne!(node.clients(), clients);
+    three.servers[0].reload(config).unwrap();
+    assert_eq!(node.clients(), clients);
+    node.schedule(|schedule, _| {
+        let limits = ["alice", "carol"].map(|client| schedule.limits.of(client));
+        assert_eq!(limits.map(|limits| limits.waiting), [7, 7]);
+        assert!(limits[0].keys == 9 && limits[1].keys > 9);
+        assert_eq!(schedule.timeout, Duration::from_secs(77));
+    });
+    assert_eq!(node.timeout(), Duration::from_secs(77));
+}
