@@ -2,7 +2,7 @@
 
 use super::harness::{BUSY, ServersHarness, encrypt, eventually, with_key, world};
 use super::rogue::Rogue;
-use crate::request::{Item, ToClient, ToServer};
+use crate::request::{Item, ToClient, ToServer, UNANSWERED};
 use crate::{Client, Condition, Error, ErrorKind, ServerConnection};
 use divisi_net::PartyId;
 use std::time::Duration;
@@ -80,13 +80,30 @@ fn whoever_asks_often_gets_every_answer() {
     harness.assert_unharmed();
 }
 
-/// A client that is taken out of the configuration learns nothing more.
+/// A client that is far ahead of its answers is not heard, whatever it says, until it has got one.
+#[test]
+fn who_is_far_ahead_is_not_heard() {
+    let harness = ServersHarness::new();
+    let mut rogue = Rogue::connect(&harness, "alice");
+    // the two others never hear of these
+    for number in 1..=UNANSWERED as u64 + 2 {
+        rogue.say(0, &ToServer::Request { number, item: Item::KeyList { after: None } });
+    }
+    rogue.say(0, &ToServer::Status);
+    assert!(matches!(rogue.receive(0), Some(ToClient::Failed(_))));
+}
+
+/// A client that is taken out of the configuration learns nothing more, and has no connection any more,
+/// although it asks nothing.
 #[test]
 fn who_is_no_client_any_more_learns_nothing() {
     let (harness, mut alice, _) = with_key(&[]);
+    let mut silent = Rogue::connect(&harness, "alice");
     let text = harness.config.to_toml();
     let blocks: Vec<&str> = text.split("[[client]]").filter(|block| !block.contains("\"alice\"")).collect();
     harness.reload(0, divisi_net::Config::parse(&blocks.join("[[client]]")).unwrap());
     let (party, condition) = alice.status(BUSY).remove(0);
     assert_eq!((party, condition.unwrap_err().kind), (PartyId::P1, ErrorKind::Refused));
+    let told = silent.receive(0);
+    assert!(matches!(&told, Some(ToClient::Failed(failed)) if failed.kind == ErrorKind::Refused), "{told:?}");
 }
