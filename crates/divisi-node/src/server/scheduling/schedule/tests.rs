@@ -319,8 +319,8 @@ fn who_has_used_up_its_hour_has_nothing_under_way() {
     assert!(failed.contains("its 5 seconds of computing within the hour"), "{failed}");
 }
 
-/// What a client sends ahead is read only so far, by messages and by bytes; and nothing more is computed for a
-/// client that does not take what there is.
+/// What a client sends ahead is read only so far, by messages and by bytes; and nothing more is computed for
+/// a client that does not take what there is.
 #[test]
 fn what_is_sent_ahead_is_bounded() {
     let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);

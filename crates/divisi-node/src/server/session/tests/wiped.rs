@@ -34,8 +34,8 @@ fn product() -> Program {
     build.finish()
 }
 
-/// Run a program that keeps its first wire, and garble for it: calls are made for a key itself from its second
-/// use on.
+/// Run a program that keeps its first wire, and garble for it: calls are made for a key itself from its
+/// second use on.
 fn use_twice(state: &mut ServerState<'_>, program: &Program) {
     for _ in 0..2 {
         let wires = [(); 2].map(|()| state.rep.public_bit(&[false])).to_vec();
