@@ -166,8 +166,8 @@ fn joined_values_are_all_paid() {
     assert!(results.iter().all(Result::is_ok), "{results:?}");
 }
 
-/// Of three that wait, two are settled together only if the third is the last one, in whichever order they are
-/// joined.
+/// Of three that wait, two are settled together only if the third is the last one, in whichever order they
+/// are joined.
 #[test]
 fn the_last_alone_may_be_left() {
     for (left, reversed) in (0..3).flat_map(|left| [(left, false), (left, true)]) {

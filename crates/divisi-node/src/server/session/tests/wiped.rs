@@ -46,8 +46,8 @@ fn use_twice(state: &mut ServerState<'_>, program: &Program) {
     }
 }
 
-/// What was garbled ahead for a key as it is used, and the shares that were kept for more, are wiped with what
-/// is ready of it.
+/// What was garbled ahead for a key as it is used, and the shares that were kept for more, are wiped with
+/// what is ready of it.
 #[test]
 fn what_was_garbled_for_a_key_is_wiped_with_it() {
     let asked = FunctionRequest::from(&Settings::new("cmac-aes128".parse().unwrap()));
