@@ -170,6 +170,19 @@ mod tests {
         assert!(ends.is_ok());
     }
 
+    #[test]
+    fn more_triples_than_there_are_is_misuse() {
+        for (made, taken) in [(0, 1), (5, 6), (5, 261)] {
+            let ends = local::run(2, &PublicParameters::new("triples"), |session| {
+                let mut stock = TripleStock::default();
+                let words = [0; 3].map(|word| WipedVec::from(&*vec![word; made]));
+                stock.put(BitTriples { len: 64 * made, words });
+                stock.take(&session, taken).map(drop)
+            });
+            assert!(matches!(ends, Err(Abort::Misuse { what: Misuse::TooFewMade, .. })), "{made} {taken}");
+        }
+    }
+
     /// Whatever is taken is wiped in the stock at once, in each call, and what is left stays.
     #[test]
     fn triples_are_wiped_when_they_are_taken() {

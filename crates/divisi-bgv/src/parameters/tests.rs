@@ -275,6 +275,7 @@ fn what_cannot_be_is_refused_with_a_sentence() {
     let test = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, P32).unwrap();
     assert!(test.is_insecure() && test.report().insecure && test.dimension() == 1024 && test.fits());
     assert_eq!(test.report().log2_limit, None);
+    assert!(test.hardness().is_none() && derive(Operation::Bits, Form::LeanTree, 4).hardness().is_some());
 }
 
 /// [G5], [G2]: parameters that are too weak in one place are refused.

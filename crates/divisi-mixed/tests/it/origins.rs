@@ -4,12 +4,14 @@
 use crate::common;
 use crate::common::{honest, plain, product, small};
 use divisi_bgv::parameters::{Form, Operation};
-use divisi_core::testing::party;
+use divisi_core::testing::{party, run};
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Misuse, ProgramRun};
-use divisi_field::zp::P32;
+use divisi_field::zp::{Modulus, P16, P32};
+use divisi_mixed::cot::b2a;
 use divisi_mixed::table::Signs;
 use divisi_mixed::{GmwBit, Mixed, Num, num};
+use divisi_ot::{Setup, SetupConfig};
 use std::sync::{Barrier, Mutex};
 
 fn parties<R: Send>(act: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
@@ -97,6 +99,37 @@ fn every_entry_refuses_what_another_session_made() {
         mixed.lookup(&[&[0, 1]], &[GmwBit::zero(1)], mask).map(drop)
     });
     assert!(ends.iter().all(Result::is_err));
+}
+
+/// Neither does B2A by transfers alone.
+#[test]
+fn bits_of_another_session_are_not_converted_by_transfers() {
+    let bits = honest(parties(|mixed| Ok(made(mixed)?.0)));
+    let ends = run(2, &common::agreed(), |mut session| {
+        let mut setup = Setup::new(&mut session, SetupConfig::default())?;
+        let bit = &bits[session.me().index()];
+        b2a(&mut session, &mut setup, plain(), bit).map(drop)
+    });
+    let refused = |end| matches!(end, &Err(Abort::Misuse { what: Misuse::OtherSession, .. }));
+    assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{ends:?}");
+}
+
+/// A ring serves the operation and the modulus for which it was made.
+#[test]
+fn rings_for_something_else_make_no_session() {
+    let [bits, triples] = [Operation::Bits, Operation::Triples].map(|of| small(of, Form::LeanTree, 2));
+    let other = Modulus::new(P16).unwrap();
+    for (plain, rings) in [
+        (plain(), [Some(&triples), None]),
+        (plain(), [None, Some(&bits)]),
+        (plain(), [Some(&bits), Some(&bits)]),
+        (other, [Some(&bits), None]),
+        (other, [None, Some(&triples)]),
+    ] {
+        let ends = common::parties(2, plain, rings, |_| Ok(()));
+        let refused = |end| matches!(end, &Err(Abort::Misuse { what: Misuse::KeyUnfit, .. }));
+        assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{ends:?}");
+    }
 }
 
 /// A mask below p does not hide a larger share: no function takes such a share, in whatever lane.
