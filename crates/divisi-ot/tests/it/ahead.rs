@@ -117,7 +117,7 @@ fn products_out_of_order_are_refused() {
 #[test]
 fn rows_out_of_order_are_refused() {
     type Act = fn(&mut Session, &mut Session, &mut Setup) -> Result<(), Abort>;
-    let cases: [(&str, Act); 5] = [
+    let cases: [(&str, Act); 6] = [
         ("the first is not received", |session, strand, setup| {
             let _first = setup.begin_ahead(strand, 10, 10)?;
             let second = setup.begin_ahead(strand, 10, 10)?;
@@ -141,8 +141,36 @@ fn rows_out_of_order_are_refused() {
             setup.mac_rows(session, Bits::Random(5)).map(drop)
         }),
         ("no wide rows", |_, strand, setup| setup.begin_ahead(strand, 0, 10).map(drop)),
+        ("beside unchecked rows", |session, strand, setup| {
+            setup.semi_honest_rows(session, Bits::Random(5), Links::All)?;
+            setup.begin_ahead(strand, 10, 10).map(drop)
+        }),
     ];
     cases.into_iter().for_each(|(case, act)| refused(all(2, act), case));
+    let without = |session: &mut Session| Setup::new(session, SetupConfig::default());
+    let ends = all_with(2, without, |_, strand, setup| setup.begin_ahead(strand, 10, 10).map(drop));
+    refused(ends, "without a field");
+}
+
+/// Products that are begun ahead are counted like others.
+#[test]
+fn products_that_are_begun_are_counted() {
+    let counts = |ahead: bool| {
+        honest(all(2, move |session, _, setup| {
+            let mut pads = setup.wide_rows(session, Bits::Random(20))?.pads;
+            let (before, payload) = (session.meter().read(), BitVectors { width: 56 });
+            if ahead {
+                let begun = setup.begin_correlate(session, &mut pads, None, payload, &[5; 20])?;
+                setup.finish_correlate(session, begun)?;
+            } else {
+                setup.correlate(session, &mut pads, None, &payload, &[5; 20])?;
+            }
+            let after = session.meter().read();
+            assert_ne!(after.checks, before.checks);
+            Ok(after.checks)
+        }))
+    };
+    assert_eq!(counts(true), counts(false));
 }
 
 /// Several batches of unchecked rows are under way. The first batch has more chunks than
@@ -190,7 +218,10 @@ fn unchecked_rows_out_of_order_are_refused() {
         let ends = ends(2, |session, setup| {
             let (_first, second) = (begin(setup, session)?, begin(setup, session)?);
             if others {
-                return setup.semi_honest_rows(session, Bits::Random(5), Links::All).map(drop);
+                let sent = session.meter().read().bits();
+                let made = setup.semi_honest_rows(session, Bits::Random(5), Links::All).map(drop);
+                assert_eq!(session.meter().read().bits(), sent, "they are refused before any is sent");
+                return made;
             }
             setup.finish_semi_honest(session, second).map(drop)
         });
