@@ -7,6 +7,7 @@ use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run_waiting;
 use divisi_core::{Counts, Misuse};
 use divisi_field::zp::{P16, P32};
+use divisi_mixed::arithmetic;
 use divisi_mixed::checks;
 use divisi_mixed::dabit::dabit;
 use std::sync::Arc;
@@ -210,6 +211,12 @@ fn keys_of_another_operation_are_refused() {
         let mut call = || (Misuse::KeyUnfit, dabit(session, keys, sampler).map(drop));
         refused_for([call(), call()]);
         dabit(session, keys, sampler).map(drop)
+    }));
+    let ring = common::small(Operation::Bits, Form::LeanTree, 2);
+    refused(with_keys(&ring, |session, keys, sampler| {
+        let mut call = || (Misuse::KeyUnfit, arithmetic::triples(session, keys, sampler).map(drop));
+        refused_for([call(), call()]);
+        arithmetic::triples(session, keys, sampler).map(drop)
     }));
 }
 
