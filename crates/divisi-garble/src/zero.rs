@@ -43,8 +43,9 @@ pub(crate) fn bits(parties: usize) -> usize {
 }
 
 /// Demands that the sums of all parties, of which ours is `sum`, add up to zero \[W15\]. `fresh` has as many
-/// shares as [`bits`] says, used for nothing else. The first messages carry the echo of step 3's broadcast,
-/// which is compared before anything depends on it \[W13\]. Two rounds between two parties, three among more.
+/// shares as [`bits`] says, used for nothing else. Among more than two parties the first messages carry the
+/// echo of step 3's broadcast, which is compared before anything depends on it \[W13\]. Two rounds between
+/// two parties, three among more.
 pub(crate) fn check(
     session: &mut Session,
     context: &TripleContext<'_>,

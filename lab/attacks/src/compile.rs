@@ -130,7 +130,8 @@ pub struct Errors {
     pub said: String,
 }
 
-/// The variable by which cargo is told where to keep what only it reads.
+/// The variable by which cargo is told where to keep what only it reads; versions before 1.91 do not know it,
+/// and build all in the target folder.
 const INTERMEDIATE: &str = "CARGO_BUILD_BUILD_DIR";
 
 /// Compiles these test targets in one build. A target of one package is built for each of them that has it.

@@ -47,7 +47,7 @@ Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--what TEXT] [--at-once J
   --seed S       with --sample: the order in which they are drawn (default 0)
   --engine NAME  of this one alone: rep3, ot, garble, spdz, bgv, mixed, mpgc, program, core, modes, node or
                  gateway
-  --report       run nothing: say how many (of --file) are done, and which survivors nobody has explained
+  --report       run nothing: say how many (of --file, --what) are done, and which survivors are not explained
   --list         run nothing: print each weakening that a rule makes, as a line of JSON";
 
 /// Which survivors do no harm, and why.
