@@ -179,6 +179,37 @@ mod tests {
         first.into_iter().map(told).collect()
     }
 
+    /// The first party alone gives a message, of whole blocks, as long as all parties say.
+    #[test]
+    fn messages_of_others_are_refused() {
+        let lengths = |message| Lengths { message, key: 16, block: 16 };
+        let owner = Some(Misuse::NotTheOwner);
+        let cases = [
+            (32, [Some(32), None], None),
+            (32, [Some(16), None], owner),
+            (32, [None, None], owner),
+            (32, [None, Some(32)], owner),
+            (32, [Some(32), Some(32)], owner),
+            (24, [Some(24), None], Some(Misuse::BlockLength)),
+        ];
+        for (bytes, given, why) in cases {
+            let named = NamedProtocol::of("aes-lt").unwrap();
+            let ends = run(2, &PublicParameters::new("sealed messages"), |session| {
+                let message = given[session.me().index()].map(|bytes: usize| vec![7; bytes]);
+                let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+                let mut e = Spdz::new(party, Box::new(dealer), named.protocol)?;
+                let message = message.as_deref();
+                through::<_, RoundKeys<AuthByte<_>>>(&mut e, named, lengths(bytes), message, Instant::now())
+            });
+            let refused = ends.iter().find_map(|end| match end {
+                Err(Abort::Misuse { what, .. }) => Some(*what),
+                _ => None,
+            });
+            let right = refused == why && ends.iter().all(Result::is_ok) == why.is_none();
+            assert!(right, "{bytes} {given:?}");
+        }
+    }
+
     /// All parties have the IV and the ciphertext, and the first party alone has the message and the key.
     /// Each message has a key and an IV of its own.
     #[test]

@@ -51,9 +51,6 @@ impl<F: Host> Bytes for Spdz<F> {
         if let [c] = c {
             return self.party.add_constant(x, Gf8(*c));
         }
-        if c.len() != x.len() {
-            return Err(self.lanes_differ());
-        }
         let c: Vec<Gf8> = c.iter().copied().map(Gf8).collect();
         self.party.add_public(x, &c)
     }

@@ -275,6 +275,13 @@ fn messages_of_another_length_are_none() {
     let long = altered(2, &mut in_round(1, |told| told[0].push(0)));
     assert_eq!(long, Some(Err(ClientFault::Malformed { place: 0, want: 42, got: 43 })));
     assert!(matches!(Receipt::<Gf48>::new(&[&[0; LANES + 6]], LANES, CHALLENGE), Err(ClientFault::Parties)));
+    // as many parties prove an output as told it: zeros are right otherwise
+    for (parties, fine) in [(1, false), (2, true), (3, false), (258, false)] {
+        let receipt = Receipt::<Gf48>::new(&[&[0; LANES + 6][..]; 2], LANES, CHALLENGE).unwrap();
+        let end = receipt.accept(&vec![&[0; 42][..]; parties]);
+        let refused = matches!(end, Err(ClientFault::Parties));
+        assert!(end.is_ok() == fine && refused != fine, "{parties}");
+    }
 }
 
 /// A client that tells parties different things ends the session before anything depends on it.

@@ -3,12 +3,13 @@
 use crate::engines::{dealt, given, given_bits};
 use divisi_core::testing::party;
 use divisi_core::{
-    Abort, Boolean, Bytes, Convert, Direction, Lanes, Lookup, LookupOnto, Lookups, Matrix, Misuse,
-    ProgramRun, PublicParameters, Table, local,
+    Abort, Boolean, Bytes, Compares, Convert, Direction, Lanes, Lookup, LookupOnto, Lookups, Matrix, Misuse,
+    ProgramRun, PublicParameters, Settles, Table, local, settle,
 };
-use divisi_field::Gf48;
+use divisi_field::{Gf42, Gf48};
 use divisi_spdz::{AuthBit, AuthByte, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits};
 use divisi_symmetric::des::SBOXES;
+use std::sync::Mutex;
 
 type Engine = Spdz<Gf48>;
 
@@ -109,9 +110,109 @@ fn onto(
     e.look_up_onto(&[LookupOnto { table: &SBOXES[0], index, to: (0..4).collect() }], &mut state)
 }
 
+/// A program gets as many wires as it has inputs; constants have one lane, and serve all.
+#[test]
+fn programs_of_other_inputs() {
+    let run = |mut e: Engine, wires: usize| {
+        let program = crate::nets::online::program();
+        let wires = (0..wires).map(|k| bit(&mut e, if k == 0 { 9 } else { 1 })).collect::<Result<_, _>>()?;
+        e.run(&mut [ProgramRun::new(&program, wires)])
+    };
+    assert!(ends(|e| run(e, 3)).iter().all(Result::is_ok));
+    for wires in [0, 2, 4, 259] {
+        refused(&format!("{wires} wires"), |e| run(e, wires));
+    }
+}
+
+/// Who gives an input gives a value for each lane.
+#[test]
+fn inputs_of_other_lanes() {
+    let mine = |e: &mut Engine, count: usize| (e.session().me() == party(1)).then_some(count);
+    must_be_even("bytes", |mut e, lanes, given| {
+        let values = mine(&mut e, given).map(|count| vec![7; count]);
+        e.input(party(1), values.as_deref(), lanes).map(drop)
+    });
+    must_be_even("bits", |mut e, lanes, given| {
+        let values = mine(&mut e, given).map(|count| vec![true; count]);
+        e.input_bits(party(1), values.as_deref(), lanes).map(drop)
+    });
+}
+
+/// What an engine owes, the engine of another session does not pay.
+#[test]
+fn debts_of_another_engine() {
+    let owed = local::run(2, &PublicParameters::new("refusals"), |session| {
+        let mut e = dealt::<Gf48>(session, 1, SpdzProtocol::Lookup)?;
+        let x = bytes(&mut e, 3)?;
+        e.closed(x)
+    });
+    let owed = Mutex::new(owed.unwrap().into_iter().map(Some).collect::<Vec<_>>());
+    refused("a debt of another session", |mut e| {
+        let me = e.session().me().index();
+        let pending = owed.lock().unwrap()[me].take().unwrap();
+        settle(&mut e, pending).map(drop)
+    });
+}
+
+/// MACs whose field does not have that of bytes in it do not multiply bytes.
+#[test]
+fn products_of_bytes_under_macs_of_other_fields() {
+    let on = |act: fn(&mut Spdz<Gf42>, AuthByte<Gf42>) -> Result<(), Abort>| {
+        let ends = local::run(2, &PublicParameters::new("refusals"), |session| {
+            let begun = dealt::<Gf42>(session, 1, SpdzProtocol::BitDecomposition);
+            Ok(begun.and_then(|mut e| {
+                let x = given(&mut e, party(1), &[3; 2])?;
+                act(&mut e, x)
+            }))
+        });
+        ends.unwrap()
+    };
+    let all = [
+        on(|e, x| e.vanish(&[x]).map(drop)),
+        on(|e, mut x| e.sbox(Direction::Encrypt, &mut [&mut x])),
+        on(|e, mut x| e.sbox(Direction::Decrypt, &mut [&mut x])),
+    ];
+    for ends in all {
+        let refused = |end: &_| matches!(end, Err(Abort::Misuse { what: Misuse::Unsupported, .. }));
+        assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{ends:?}");
+    }
+    assert!(on(|e, x| e.settled(x).map(drop)).iter().all(Result::is_ok));
+}
+
+/// A group without bytes is no group of zeros.
+#[test]
+fn groups_of_nothing() {
+    refused("no bytes", |mut e| {
+        let groups = [bytes(&mut e, 2)?, AuthByte::default()];
+        e.vanish(&groups).map(drop)
+    });
+}
+
 /// Values have as many lanes as the masks that were looked up for them.
 #[test]
 fn values_that_no_mask_was_made_for() {
+    must_be_even("public values are mixed", |e, m, n| {
+        let mut tiny = Tiny::new(e);
+        let shared = [bytes(tiny.engine(), m)?, bytes(tiny.engine(), n)?];
+        let mut all = tiny.enter(&shared)?.into_iter().map(|[_, public]| public);
+        let mut all = std::array::from_fn::<_, 2, _>(|_| all.next().unwrap());
+        tiny.open_indices()?;
+        tiny.linear(&Matrix([[1, 2], [3, 4]]), &mut all)
+    });
+    must_be_even("a constant is added", |e, m, n| {
+        let mut tiny = Tiny::new(e);
+        let shared = [bytes(tiny.engine(), m)?];
+        let [_, mut public] = tiny.enter(&shared)?.remove(0);
+        tiny.open_indices()?;
+        tiny.add_public(&mut public, &vec![1; n])
+    });
+    must_be_even("what is public is added", |e, m, n| {
+        let mut tiny = Tiny::new(e);
+        let shared = [bytes(tiny.engine(), m)?, bytes(tiny.engine(), n)?];
+        let all: Vec<_> = tiny.enter(&shared)?.into_iter().map(|[_, public]| public).collect();
+        tiny.open_indices()?;
+        tiny.add(&mut all[0].clone(), &all[1])
+    });
     must_be_even("TinyTable", |e, m, n| {
         let mut tiny = Tiny::new(e);
         let mask = tiny.engine().input_mask(party(1), m)?;
@@ -169,6 +270,62 @@ fn wires_of_other_lanes_in_a_tiny_circuit() {
         let mut lanes = [3; 6];
         lanes[at] = 2;
         refused(&format!("wire {at}"), |e| look_up(e, lanes));
+    }
+}
+
+/// The values of a layer go through the tables, in the number and in the lanes, that its masks went through.
+#[test]
+fn layers_that_no_mask_went_through() {
+    let run = |e: Engine, table: usize, count: usize, lanes: usize| {
+        let mut tiny = TinyBits::new(e);
+        let shared = vec![bit(tiny.engine(), 9)?; 6];
+        let (masks, publics): (Vec<_>, Vec<_>) =
+            tiny.enter(&shared)?.into_iter().map(|[mask, public]| (mask, public)).unzip();
+        let layer = |table: usize, wires: Vec<TinyBit<Gf48>>| Lookup { table: &SBOXES[table], wires };
+        tiny.look_up(&mut [layer(0, masks.clone()), layer(5, masks)])?;
+        tiny.open_indices()?;
+        let publics: Vec<_> = publics.iter().map(|x| first_lanes(x, lanes)).collect();
+        let mut all = [layer(0, publics.clone()), layer(table, publics.clone()), layer(5, publics)];
+        tiny.look_up(&mut all[..count])
+    };
+    assert!(ends(|e| run(e, 5, 2, 9)).iter().all(Result::is_ok));
+    for (table, count, lanes) in [(4, 2, 9), (5, 0, 9), (5, 1, 9), (5, 3, 9), (5, 2, 8), (5, 2, 1)] {
+        refused(&format!("table {table}, {count} lookups, {lanes} lanes"), |e| run(e, table, count, lanes));
+    }
+}
+
+/// Masked indices are opened once.
+#[test]
+fn indices_that_were_opened() {
+    refused("bytes", |e| {
+        let mut tiny = Tiny::new(e);
+        tiny.open_indices()?;
+        tiny.open_indices()
+    });
+    refused("bits", |e| {
+        let mut tiny = TinyBits::new(e);
+        tiny.open_indices()?;
+        tiny.open_indices()
+    });
+}
+
+/// Values that are given have 1 to 16 bits, and no more than is said.
+#[test]
+fn values_of_other_widths() {
+    let give = |mut e: Engine, width: usize, value: u16| {
+        let values = (e.session().me() == party(1)).then_some([1, value]);
+        e.input_values(party(1), values.as_ref().map(|values| &values[..]), width, 2).map(drop)
+    };
+    for (width, value, fine) in [(1, 1, true), (16, 0xffff, true), (7, 127, true), (7, 128, false)] {
+        let what = format!("{value} of {width} bits");
+        if fine {
+            assert!(ends(|e| give(e, width, value)).iter().all(Result::is_ok), "{what}");
+        } else {
+            refused(&what, |e| give(e, width, value));
+        }
+    }
+    for width in [0, 17, 257] {
+        refused(&format!("{width} bits"), |mut e| e.input_values(party(1), None, width, 2).map(drop));
     }
 }
 

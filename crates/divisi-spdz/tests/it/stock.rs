@@ -5,8 +5,11 @@ use crate::common::{Ends, INPUT, LOOKUP, SBOXES, SIGMA, StockDirs, TABLES, Troub
 use crate::engines::sums;
 use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Abort, Bytes, Direction, Session, Settles};
-use divisi_spdz::checks;
-use divisi_store::stock::StockError;
+use divisi_field::{Gf40, Gf48};
+use divisi_spdz::stock::{FromStock, Lots, StockPlan};
+use divisi_spdz::{Host, checks};
+use divisi_store::stock::{Reserve, StockError};
+use std::sync::Barrier;
 use std::time::Duration;
 
 /// The disk of a party is full after some number of writes. The party says so, all parties end, its own part
@@ -214,6 +217,26 @@ fn parts_that_do_not_belong_together_are_refused() {
         ends.iter().any(|end| says(end, "there is no stock") || says(end, "for 2 parties, not 3")),
         "{ends:?}"
     );
+    // so is what was opened for another party, number of parties, or field
+    fn start<F: Host>(n: usize, of: impl Fn(u8) -> Reserve + Sync) -> Result<u8, Abort> {
+        let all_started = Barrier::new(n);
+        let start = |session: Session| {
+            let reserve = of(session.me().number());
+            all_started.wait();
+            FromStock::<F>::start(session, reserve).map(|_| 0)
+        };
+        Harness::new(n, &parameters()).act(start).remove(0)
+    }
+    let own = |number| common::opened(&other, number);
+    let third = StockDirs::new(2);
+    let of_three = |number| if number == 3 { common::opened(&third, 1) } else { own(number) };
+    for (end, why) in [
+        (start::<Gf48>(2, |number| own(3 - number)), "belongs to party 2, not to party 1"),
+        (start::<Gf48>(3, of_three), "for 2 parties, not 3"),
+        (start::<Gf40>(2, own), "MACs of 48 bits, not 40: give --field 48"),
+    ] {
+        assert!(says(&end, why), "{end:?}");
+    }
 }
 
 /// A party that reports false counts can only waste values, or end the session before anything is used.
@@ -238,12 +261,24 @@ fn false_counts_gain_nothing() {
     harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| body[..41].fill(0xff));
     let ends = harness.act(|session| dirs.sbox(session, 0x53));
     assert!(why(&ends[0]).contains("has another stock than this party"));
+    // what is no report is taken for none: a flag or a count that cannot be, or more of them than there are
+    for (at, byte) in [(32, 2), (48, 0xff), (33 + 16 * 48 - 1, 1)] {
+        let dirs = StockDirs::new(3);
+        let harness = Harness::new(3, &parameters());
+        for to in [1, 3] {
+            harness.change(party(2), party(to), "divisi_spdz::stock/stock.agree", 0, move |body| {
+                body[at] = byte;
+            });
+        }
+        let ends = harness.act(|session| dirs.sbox(session, 0x53));
+        assert!(ends.iter().all(|end| matches!(end, Err(Abort::Network(_)))), "{at}: {ends:?}");
+        assert_eq!(dirs.taken(), [0; 3]);
+    }
 }
 
 /// A computation that needs more than is left is refused before anything is taken, at all parties.
 #[test]
 fn a_stock_with_too_little_loses_nothing() {
-    use divisi_spdz::stock::{FromStock, Lots, StockPlan};
     for n in [2, 3] {
         let dirs = StockDirs::new(n);
         let needs =
@@ -252,7 +287,7 @@ fn a_stock_with_too_little_loses_nothing() {
             Harness::new(n, &parameters()).act(|session| {
                 let number = session.me().number();
                 let reserve = common::opened(&dirs, number);
-                FromStock::<divisi_field::Gf48>::start_for(session, reserve, needs).map(|_| 0)
+                FromStock::<Gf48>::start_for(session, reserve, needs).map(|_| 0)
             })
         };
         let before = dirs.state(1).unwrap().counts;

@@ -102,4 +102,11 @@ fn what_is_no_table_is_refused() {
         e.look_up_value(&table(3, 3), &x).map(drop)
     });
     assert!(end.iter().all(|end| end.is_err()), "{end:?}");
+    // neither are vectors made for indices that no table has
+    for (log, fine) in [(1, true), (10, true), (0, false), (11, false), (256, false), (257, false)] {
+        let ends = run(2, &PublicParameters::new("values"), |session| {
+            dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?.preprocess_values(log, 2)
+        });
+        assert!(ends.iter().all(|end| end.is_ok() == fine), "{log}: {ends:?}");
+    }
 }
