@@ -91,7 +91,9 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
         let other = SealKey::new(Zeroizing::new(other));
         assert!(matches!(look(&path, &other), Err(StockError::OtherKey(_))), "{byte}");
     }
-    assert!(matches!(opened(&path.join("none")), Err(StockError::Missing(_))));
+    for no_folder in ["none", HEAD] {
+        assert!(matches!(opened(&path.join(no_folder)), Err(StockError::Missing(_))), "{no_folder}");
+    }
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     assert!(matches!(opened(&path), Err(StockError::Readable(..))));
@@ -221,6 +223,14 @@ fn a_key_file_is_read_as_it_was_written_and_nothing_else_is_one() {
         assert!(matches!(SealKey::load(&path), Err(StockError::NoKey(_))));
     }
     assert!(matches!(SealKey::load(&dir.path().join("none")), Err(StockError::Io(..))));
+    std::fs::write(&path, text).unwrap();
+    for (mode, fine) in [(0o600, true), (0o400, true), (0o604, false), (0o640, false), (0o610, false)] {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let end = SealKey::load(&path);
+        let readable = matches!(end, Err(StockError::Readable(..)));
+        assert!(end.is_ok() == fine && readable != fine, "{mode:o}");
+    }
 }
 
 /// A file's key is never used again: a file that is written again has another salt, all of whose bytes are
