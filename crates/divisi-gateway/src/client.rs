@@ -88,7 +88,7 @@ impl HttpClient {
     }
 
     fn take(&mut self, length: u64, body: &mut Vec<u8>) -> std::io::Result<()> {
-        if length + body.len() as u64 > BODY {
+        if length.saturating_add(body.len() as u64) > BODY {
             return Err(broken());
         }
         let taken = (&mut self.stream).take(length).read_to_end(body)?;

@@ -338,6 +338,14 @@ mod tests {
             (format!("{GOOD}{MOUNT}colour = 1\n"), "line 7: unknown field `colour`"),
             (GOOD.replace("127.0.0.1", "0.0.0.0"), "line 3: 0.0.0.0:8200 can be reached"),
             (GOOD.replace("127.0.0.1:8200", "here"), "line 3: listen is no address"),
+            (
+                GOOD.replace("listen = \"127.0.0.1:8200\"", "socket = \"s\"")
+                    + MOUNT
+                    + "[tls]\ncertificate = \"c\"\nkey = \"k\"\n",
+                "line 3: a socket has no TLS",
+            ),
+            (format!("socket = \"s\"\n{GOOD}{MOUNT}"), "line 1: there are `listen` and `socket`"),
+            (GOOD.replace("listen = \"127.0.0.1:8200\"\n", "") + MOUNT, "does not say where to listen"),
             (format!("{GOOD}connections = 99\n{MOUNT}"), "line 5: connections is not between"),
             (
                 format!("{GOOD}queue = 9223372036854775807\n{MOUNT}"),

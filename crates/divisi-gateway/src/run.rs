@@ -259,3 +259,43 @@ impl Attendant {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_net::Config;
+
+    /// What a gateway says of a mesh of so many parties and one client, and of an identity of it: that of a
+    /// party, of the client, or of nobody.
+    fn loaded(parties: usize, whose: &str) -> Result<(), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let made = Config::create(parties, &[], &["gateway".into()], &Machine).unwrap();
+        let place = |name: &str| folder.path().join(name);
+        std::fs::write(place("mesh.toml"), made.config.to_toml()).unwrap();
+        let stranger = Identity::generate(&Machine);
+        let identity = match whose {
+            "client" => &made.clients[0],
+            "party" => &made.parties[1],
+            _ => &stranger,
+        };
+        identity.save(&place("own.pem")).unwrap();
+        let text = "mesh = \"mesh.toml\"\nidentity = \"own.pem\"\nsocket = \"s\"\ntokenless_socket = true\n\
+                    [[mount]]\npath = \"transit\"\n";
+        std::fs::write(place("gateway.toml"), text).unwrap();
+        Files::load(&place("gateway.toml")).map(drop)
+    }
+
+    #[test]
+    fn a_gateway_is_a_client_of_three_servers() {
+        loaded(3, "client").unwrap();
+        for (parties, whose, why) in [
+            (2, "client", "has 2 parties: keys are held by three servers"),
+            (4, "client", "has 4 parties: keys are held by three servers"),
+            (3, "party", "is a server's, not a client's"),
+            (3, "nobody", "is no client's"),
+        ] {
+            let error = loaded(parties, whose).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

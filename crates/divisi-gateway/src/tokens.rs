@@ -287,6 +287,12 @@ mod tests {
                 Err(why) => assert!(!fits && why.contains("run `chmod 600"), "{mode:o}: {why}"),
             }
         }
+        // neither is one that is longer than any file of the gateway
+        for (length, fits) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+            std::fs::write(&path, vec![b'a'; length]).unwrap();
+            let read = read_text(&path, "it", Readers::All);
+            assert_eq!(read.is_ok(), fits, "{length}");
+        }
     }
 
     #[test]
@@ -319,6 +325,10 @@ mod tests {
         wrong(&file("[\"*\"]", "\"encrypt\""), "line 2: token a has operations that are no list: choose");
         wrong(&file("[\"*\"]", "[\"*\"]\ncolour = 1"), "line 6");
         wrong(&format!("{0}{0}", file("[\"*\"]", "[\"*\"]")), "line 7: token a is there twice");
+        for name in ["", "a b", "a/b", "é", &"a".repeat(65)] {
+            let text = file("[\"*\"]", "[\"*\"]").replace("\"a\"", &format!("\"{name}\""));
+            wrong(&text, "line 2: a token's name is 1 to 64 letters");
+        }
         wrong("[[token]]\nname = \"a\"\nsha256 = \"ab\"\nkeys = []\noperations = []\n", "line 3");
     }
 

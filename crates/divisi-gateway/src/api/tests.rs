@@ -106,6 +106,19 @@ fn associated_data_bind_each_item() {
     assert_eq!([opens(wrapped, "aGk="), opens(wrapped, "")], [200, 400]);
 }
 
+/// What has no ciphertext is that, whether there is such a key or not.
+#[test]
+fn no_ciphertext_is_said_before_no_key() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    let missing = (400, "missing ciphertext to decrypt".to_owned());
+    for route in ["decrypt/k", "rewrap/k", "decrypt/none", "rewrap/none"] {
+        for body in ["{}", r#"{"ciphertext":""}"#, r#"{"context":"aGk="}"#] {
+            assert_eq!(bench.error("POST", &format!("transit/{route}"), body), missing, "{route} {body}");
+        }
+    }
+}
+
 #[test]
 fn mistakes_have_the_recorded_answers() {
     let bench = Bench::new();
@@ -323,12 +336,23 @@ fn long_texts_are_not_repeated() {
         let length = answer.body.map_or(0, |body| body.len());
         assert!(length < 1500, "{target} {} {length}", body.get(..40).unwrap());
     }
-    let form = |pairs: usize| {
-        let kind = Some("application/x-www-form-urlencoded".to_owned());
-        let head = RequestHead { content_type: kind, ..RequestHead::default() };
-        body_of(&head, vec!["a=b"; pairs].join("&").as_bytes()).is_ok()
-    };
+    let form = |pairs: usize| is_form(vec!["a=b"; pairs].join("&").as_bytes());
     assert!(form(500) && !form(501) && !form(1_000_000));
+}
+
+/// Whether a body that is said to be a form is one.
+fn is_form(body: &[u8]) -> bool {
+    let kind = Some("application/x-www-form-urlencoded".to_owned());
+    let head = RequestHead { content_type: kind, ..RequestHead::default() };
+    body_of(&head, body).is_ok()
+}
+
+#[test]
+fn a_form_is_whole() {
+    assert!(["a=b", "a=%41&b=+", "a"].iter().all(|text| is_form(text.as_bytes())));
+    for broken in [&b"a=%"[..], b"a=%4", b"a=%zz", b"%g1=a", b"a=b&c=%", b"a;b=c", b"a=\xff"] {
+        assert!(!is_form(broken), "{broken:?}");
+    }
 }
 
 /// Whatever is sent, the answer is one of those of the page: 500 stands for a backup alone.

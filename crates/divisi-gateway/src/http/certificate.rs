@@ -108,6 +108,19 @@ mod tests {
             assert_eq!(validity(&wrap(SEQUENCE + 1, &wrap(SEQUENCE, &body))), None);
             assert_eq!(validity(&wrap(SEQUENCE, &wrap(SEQUENCE + 1, &body))), None);
         }
+        // lengths of one to four bytes have so many digits
+        for (length, fine) in [
+            (&[0x81, 1][..], true),
+            (&[0x82, 0, 1], true),
+            (&[0x84, 0, 0, 0, 1], true),
+            (&[0x80], false),
+            (&[0x85, 0, 0, 0, 0, 1], false),
+            (&[0x82, 1], false),
+        ] {
+            let bytes = [&[2], length, &[7, 8]].concat();
+            let found = Some((2, &[7][..], &[8][..]));
+            assert_eq!(element(&bytes), found.filter(|_| fine), "{length:?}");
+        }
         assert_eq!(time(UTC_TIME, b"701301000000Z"), None);
         assert_eq!(time(GENERALIZED_TIME, b"20000229000000Z"), Some(951_782_400));
     }

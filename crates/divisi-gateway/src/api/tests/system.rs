@@ -52,6 +52,48 @@ fn capabilities_are_those_of_the_key_and_the_mount() {
     assert_eq!(of(&with_app(keys, r#"["encrypt"]"#), "transit/encrypt/k"), "update");
 }
 
+/// A query sets the code of a state; what is no final status is refused, for each state.
+#[test]
+fn codes_of_health_are_statuses() {
+    let bench = Bench::new();
+    let codes = ["200", "299", "503", "999", "199", "100", "99", "0", "1000", "-1", "65736", "x", ""];
+    for (place, code) in codes.into_iter().enumerate() {
+        for state in ["activecode", "standbycode", "uninitcode", "sealedcode"] {
+            let status = bench.ask("GET", &format!("sys/health?{state}={code}"), "").0;
+            let told = if state == "activecode" { code.parse().unwrap_or(0) } else { 200 };
+            assert_eq!(status, if place < 4 { told } else { 400 }, "{state} {code}");
+        }
+    }
+    for (flag, status) in [("true", 200), ("0", 200), ("", 200), ("maybe", 400), ("2", 400)] {
+        for name in ["standbyok", "perfstandbyok"] {
+            assert_eq!(bench.ask("GET", &format!("sys/health?{name}={flag}"), "").0, status, "{name} {flag}");
+        }
+    }
+}
+
+/// There is one namespace.
+#[test]
+fn other_namespaces_are_not_found() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    let names = ["", "/", "root", "root/", "team", "root/team", "roo", "Root"];
+    for (place, namespace) in names.into_iter().enumerate() {
+        for token in ["root", "app", "nobody"] {
+            let head = RequestHead {
+                method: "GET".into(),
+                path: "/v1/transit/keys/k".into(),
+                namespace: Some(namespace.into()),
+                token: Some(token.to_owned().into()),
+                ..RequestHead::default()
+            };
+            let plan = bench.gateway.plan(&head);
+            let status = bench.gateway.answer(&head, &plan, b"", "id").0.status;
+            let of_root = if token == "nobody" { 403 } else { 200 };
+            assert_eq!(status, if place < 4 { of_root } else { 404 }, "{namespace} {token}");
+        }
+    }
+}
+
 /// Each answer has its own numbers, whatever was asked before.
 #[test]
 fn a_token_is_told_how_long_it_lives() {

@@ -25,6 +25,33 @@ fn errors_have_the_recorded_words() {
 }
 
 #[test]
+fn what_is_broken_inside_is_refused() {
+    for text in ["nul", "nulL", "tru3", "falsy", "-", "-a", "1.", "1.x", "1e", "1e+", "2E-x", ".5", "+1"] {
+        assert!(read(text.as_bytes()).is_err(), "{text}");
+        assert!(read(format!("[{text}]").as_bytes()).is_err(), "[{text}]");
+        assert!(read_object(format!("{{\"a\":{text}}}").as_bytes()).is_err(), "a: {text}");
+    }
+    for text in
+        ["{1:2}", "{\"a\" 1}", "{\"a\",1}", "{\"a\":1 \"b\":2}", "{\"a\":1]", "{,}", "[1 2]", "[1}", "[,]"]
+    {
+        assert!(read(text.as_bytes()).is_err(), "{text}");
+    }
+    for text in ["null", "true", "false", "-0.5e+1", "0", "[]", "{}", "[[],{}]", "{\"a\":[1,2],\"b\":-1}"] {
+        assert!(read(text.as_bytes()).is_ok(), "{text}");
+    }
+}
+
+/// A value alone has blanks around it, and nothing else.
+#[test]
+fn nothing_follows_a_value() {
+    for (text, fine) in
+        [(" [1]\n ", true), ("1 2", false), ("{} ,", false), ("[1]]", false), ("\"a\" b", false)]
+    {
+        assert_eq!(read(text.as_bytes()).is_ok(), fine, "{text}");
+    }
+}
+
+#[test]
 fn texts_have_whole_escapes_and_no_control_characters() {
     let of = |text: &str| read_object(format!("{{\"a\":\"{text}\"}}").as_bytes());
     for text in
