@@ -13,6 +13,7 @@ mod random;
 mod ranges;
 mod receivers;
 mod refusals;
+mod rounds;
 mod settings;
 mod statements;
 mod wide;
