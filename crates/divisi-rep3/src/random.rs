@@ -92,3 +92,26 @@ impl Trio {
         hasher.to_compare()
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::adversary::harness::TrioHarness;
+
+    /// A coin of a verification follows the last barrier of its own strand, too.
+    #[test]
+    fn a_coin_follows_what_a_barrier_fixed() {
+        for own in [true, false] {
+            let ends = TrioHarness::default().act(|mut trio| {
+                let mut other = Trio::new(trio.session().strand()?)?;
+                let (mine, theirs) = (trio.barrier()?, other.barrier()?);
+                trio.coin_ahead(if own { &mine } else { &theirs })?;
+                trio.confirm_coin()
+            });
+            let refused = |end: &_| matches!(end, Err(Abort::Misuse { what: Misuse::NotCompared, .. }));
+            let right = if own { ends.iter().all(Result::is_ok) } else { ends.iter().any(refused) };
+            assert!(right && ends.iter().any(Result::is_ok) == own, "{own}: {ends:?}");
+        }
+    }
+}

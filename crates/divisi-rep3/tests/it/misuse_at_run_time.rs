@@ -375,3 +375,52 @@ fn a_layer_of_another_protocol_ends_the_chain() {
         }
     }
 }
+
+/// What is joined has the same lanes in each of its places.
+#[test]
+fn what_is_joined_has_the_same_lanes() {
+    let engine = |trio| Rep3::new(trio, Protocol::Gf8Circuit, Security::Malicious);
+    for lanes in [LANES - 1, LANES + 1, LANES + 256] {
+        is_misuse("bytes that are added", |trio| {
+            let mut e = engine(trio);
+            let (mut x, y) = (e.public(&[1; LANES]), e.public(&vec![1; lanes]));
+            e.add(&mut x, &y)
+        });
+        is_misuse("coefficients of a block", |trio| {
+            let mut e = engine(trio);
+            let bytes: [Byte; 16] = std::array::from_fn(|_| e.public(&[1; LANES]));
+            let block: Block = e.convert(bytes)?;
+            e.combine(&block, &vec![1; lanes]).map(drop)
+        });
+        for odd in 0..16 {
+            let of = |i: usize| if i == odd { lanes } else { LANES };
+            is_misuse("bytes of a block", |trio| {
+                let mut e = engine(trio);
+                let bytes: [Byte; 16] = std::array::from_fn(|i| e.public(&vec![1; of(i)]));
+                let block: Result<Block, Abort> = e.convert(bytes);
+                block.map(drop)
+            });
+            if odd < 8 {
+                is_misuse("bits of a byte", |trio| {
+                    let mut e = engine(trio);
+                    let bits: [Bit; 8] = std::array::from_fn(|i| e.public_bit(&vec![true; of(i)]));
+                    let byte: Result<Byte, Abort> = e.convert(bits);
+                    byte.map(drop)
+                });
+            }
+        }
+    }
+}
+
+/// A value is opened to one of the three.
+#[test]
+fn nothing_is_opened_to_a_fourth_party() {
+    for number in [4, 5, 7, 255] {
+        is_misuse("a party that is not there", |trio| {
+            let mut e = Rep3::new(trio, Protocol::Gf8Circuit, Security::Malicious);
+            let x = e.public(&[7; LANES]);
+            let verified = settled(&mut e, x)?;
+            e.trio().open_to(party(number), &verified).map(drop)
+        });
+    }
+}

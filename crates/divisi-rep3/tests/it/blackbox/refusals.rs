@@ -12,7 +12,7 @@ pub fn square(b: &mut BlackBox) -> Result<[Shared<Gf8>; 2], Abort> {
 
 type Refused = fn(&mut BlackBox) -> Result<(), Abort>;
 
-const REFUSED: [(&str, Refused); 13] = [
+const REFUSED: [(&str, Refused); 15] = [
     ("an opening of an unverified product", |b| {
         let [_, xx] = square(b)?;
         b.reconst(&xx).map(drop)
@@ -86,6 +86,18 @@ const REFUSED: [(&str, Refused); 13] = [
             xx = b.linop_additive(&turn, xx)?;
         }
         b.reshare(xx).map(drop)
+    }),
+    ("a sum of two values of more products than are kept", |b| {
+        let x = b.random::<Gf8>((PIECE / 2) as usize + 1);
+        let [xx, also] = [b.local_mul(&x, &x)?, b.local_mul(&x, &x)?];
+        let sum = b.add_additive(xx, also)?;
+        b.reshare(sum).map(drop)
+    }),
+    ("a function of two inputs of one", |b| {
+        let x = b.random::<Gf64>(N);
+        let xx = b.local_mul(&x, &x)?;
+        let turned = b.linop_additive(&Linear::<Gf64, Gf64>::new(2, |_, i| Gf64(1 << i)), xx)?;
+        b.reshare(turned).map(drop)
     }),
     ("vectors of different lengths", |b| {
         let x = sample::<Gf8>(N, 5);

@@ -155,7 +155,7 @@ fn it_serves_its_own_strand_alone() {
         Ok(refused)
     });
     assert!(ends.into_iter().all(|end| end.unwrap_or(true)));
-    for misuse in 0..4 {
+    for misuse in 0..5 {
         let ends = TrioHarness::default().act(|trio| {
             let (mut e, mut wires, own) = begin(trio)?;
             Ok(match misuse {
@@ -173,6 +173,7 @@ fn it_serves_its_own_strand_alone() {
                     let wires = wires.iter().map(|_| e.public_bit(&[true; LANES + 1])).collect();
                     refused(e.run_ahead(own, wires))
                 }
+                3 => e.garble_ahead(&program, LANES + 1, &wires[..2]).is_err(),
                 _ => {
                     let all = e.garble_ahead(&program, LANES, &wires).is_err();
                     all && e.garble_ahead(&program, 0, &[]).is_err() && !own.is_there()

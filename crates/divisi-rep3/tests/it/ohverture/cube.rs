@@ -220,6 +220,12 @@ fn what_is_no_cube_or_does_not_fit_one_is_refused() {
             b.lookup_cube(&cube, &[(&x, bits)], vectors).map(drop)
         });
     }
+    for parts in [[1, 2, 3], [2, 2, 1], [3, 2, 2]] {
+        is_misuse("a sample of vectors of another table", |b| {
+            let vectors = b.rohv_cube(parts, 2)?;
+            b.sample_cube(&cube, vectors).map(drop)
+        });
+    }
     is_misuse("inputs of different lanes", |b| {
         let (x, y) = (input(b, 1, &[Gf8::ONE; 2])?, input(b, 1, &[Gf8::ONE; 3])?);
         let vectors = b.rohv_cube([2, 2, 2], 2)?;

@@ -38,6 +38,25 @@ fn honest_parties_look_up() {
     assert!(lab::run(play).unwrap().iter().all(|out| *out == right()));
 }
 
+/// Bits behind the products of a message are zero: who sends others is named, by every receiver.
+#[test]
+fn what_follows_the_products_is_zero() {
+    for corrupt in PartyId::all(3) {
+        // one product, and then three
+        for (nth, bit, fits) in [(0, 0, true), (0, 1, false), (1, 2, true), (1, 3, false), (1, 7, false)] {
+            let harness = TrioHarness::default().patient();
+            harness.change(corrupt, corrupt.prev(3), PRODUCTS, nth, move |share| {
+                assert_eq!(share.len(), 1);
+                share[0] ^= 1 << bit;
+            });
+            let ends = harness.act(|trio| BlackBox::new(trio).rohv_rss(3, 1).map(drop));
+            let end = &ends[corrupt.prev(3).index()];
+            let named = matches!(end, Err(Abort::Network(Fault::Malformed { peer, .. })) if *peer == corrupt);
+            assert!(named != fits && end.is_ok() == fits, "message {nth}, bit {bit}: {end:?}");
+        }
+    }
+}
+
 /// A false share, in any message of products or results: found, at the latest when it is verified.
 #[test]
 fn a_wrong_product_or_share_is_an_abort_wherever_it_is() {

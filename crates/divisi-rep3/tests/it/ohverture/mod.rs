@@ -247,6 +247,16 @@ fn what_does_not_fit_is_refused() {
             b.lookup(&table, &x, vectors).map(drop)
         });
     }
+    for k in [3, 5, 12] {
+        is_misuse("a sample of vectors of another table", |b| {
+            let vectors = b.rohv_rss(k, 3)?;
+            b.sample(&table, vectors).map(drop)
+        });
+        is_misuse("an additive sample of vectors of another table", |b| {
+            let vectors = b.rohv_add(k, 3)?;
+            b.sample_additive(&table, vectors).map(drop)
+        });
+    }
     is_misuse("an index of too few bits", |b| {
         let x = input(b, 1, &[Gf2::ONE; 3])?;
         let vectors = b.rohv_add(4, 3)?;
@@ -258,6 +268,26 @@ fn what_does_not_fit_is_refused() {
         let x = b.random::<Gf64>(many);
         let vectors = b.rohv_add(16, many)?;
         b.lookup_sqrt(&table16, &x, vectors).map(drop)
+    });
+    for (k, count) in [(4, 3), (12, 3), (8, 2), (8, 259)] {
+        is_misuse("vectors of another table or number than an additive index", |b| {
+            let x = b.random::<Gf8>(3);
+            let (xx, vectors) = (b.local_mul(&x, &x)?, b.rohv_rss(k, count)?);
+            let table = LookupTable::new(&[Gf8(1); 256]).unwrap();
+            b.lookup_of_additive(&table, xx, vectors).map(drop)
+        });
+    }
+    is_misuse("an additive index of more bits than the table's", |b| {
+        let x = b.random::<Gf8>(3);
+        let (xx, vectors) = (b.local_mul(&x, &x)?, b.rohv_rss(4, 3)?);
+        b.lookup_of_additive(&table, xx, vectors).map(drop)
+    });
+    is_misuse("more products of an additive index than are made at once", |b| {
+        let many = (PIECE >> 4) as usize + 1;
+        let x = b.random::<Gf8>(many);
+        let (xx, vectors) = (b.local_mul(&x, &x)?, b.rohv_add(8, many)?);
+        let table = LookupTable::new(&[Gf8(1); 256]).unwrap();
+        b.lookup_additive_of_additive(&table, xx, vectors).map(drop)
     });
     is_misuse("more samples than are made at once", |b| {
         let vectors = b.rohv_add(16, many)?;
