@@ -386,6 +386,14 @@ fn what_is_joined_has_the_same_lanes() {
             let (mut x, y) = (e.public(&[1; LANES]), e.public(&vec![1; lanes]));
             e.add(&mut x, &y)
         });
+        is_misuse("bytes that are mixed", |trio| {
+            let mut e = engine(trio);
+            let mut x = [e.public(&[1; LANES]), e.public(&vec![1; lanes])];
+            e.linear(&Matrix([[1, 2], [3, 4]]), &mut x)
+        });
+        is_misuse("the components of a part", |mut trio| {
+            trio.input(&Part { first: vec![1; LANES], second: vec![1; lanes] }).map(drop)
+        });
         is_misuse("coefficients of a block", |trio| {
             let mut e = engine(trio);
             let bytes: [Byte; 16] = std::array::from_fn(|_| e.public(&[1; LANES]));
