@@ -1,0 +1,144 @@
+//! How batches are cut, and what is refused of what a client deals and an owner brings.
+
+use super::*;
+use crate::owner::bring_one;
+use crate::tags;
+use divisi_core::{PartyId, PublicParameters, local};
+use divisi_symmetric::aes::KeySize;
+
+/// AES-128 by this many threads.
+fn aes(threads: usize) -> Task {
+    let (protocol, rounds) = (Protocol::Gf4Circuit, Rounds::OfLevels);
+    let what = What::Aes { rounds: 10, direction: Direction::Encrypt };
+    let chunk = Task::at_once(&what, 16, protocol, rounds);
+    let passes = Passes::for_bits(57).unwrap();
+    let (security, on_demand) = (Security::Malicious, false);
+    let (input_bytes, statistical) = (16, 57);
+    Task { what, input_bytes, protocol, security, rounds, on_demand, chunk, statistical, passes, threads }
+}
+
+#[test]
+fn strands_are_as_many_as_there_are_chunks_for() {
+    let strands = |threads, count| aes(threads).strands(count);
+    assert_eq!((strands(1, 100_000), strands(2, 100_000), strands(8, 1)), (1, 2, 1));
+}
+
+/// Inputs come from somebody else: a component that is too short or too long is refused, whichever it is.
+#[test]
+fn inputs_of_a_wrong_length_are_refused() {
+    let count = 3;
+    let agreed = |first: usize, second: usize| {
+        local::run(3, &PublicParameters::new("inputs"), |session| {
+            let task = aes(1);
+            let part = Part { first: vec![0; first], second: vec![0; second] };
+            let columns = inputs::agree(&mut [task.engine(session)?], &task, &part, count)?;
+            Ok(columns.iter().map(|chunk| (chunk.columns.len(), chunk.lanes)).collect::<Vec<_>>())
+        })
+    };
+    let fits = 16 * count;
+    assert_eq!(agreed(fits, fits).unwrap(), vec![vec![(16, count)]; 3]);
+    let wrong = [fits - 1, fits + 1, fits + 256];
+    for (first, second) in wrong.into_iter().flat_map(|wrong| [(wrong, fits), (fits, wrong)]) {
+        let refused = agreed(first, second);
+        let differs = matches!(refused, Err(Abort::Misuse { step: INPUT, what: Misuse::LengthDiffers }));
+        assert!(differs, "{first} and {second} bytes: {refused:?}");
+    }
+}
+
+/// A client that deals parties keys or inputs that do not go together, in any byte, ends the session.
+#[test]
+fn what_is_dealt_goes_together() {
+    let count = 3;
+    let ends = |odd: Option<usize>, key: bool| {
+        local::run(3, &PublicParameters::new("inputs"), |session| {
+            let mine = session.me().index() == 1;
+            let task = aes(1);
+            let mut part = Part { first: vec![5; 16 * count], second: vec![5; 16 * count] };
+            if let Some(odd) = odd.filter(|_| mine) {
+                part.first[odd] ^= 1;
+            }
+            let mut engine = task.engine(session)?;
+            if key {
+                let key = Part { first: part.first[..16].to_vec(), second: part.second[..16].to_vec() };
+                inputs::schedule(&mut engine, &task, &key).map(drop)
+            } else {
+                inputs::agree(&mut [engine], &task, &part, count).map(drop)
+            }
+        })
+    };
+    for key in [true, false] {
+        ends(None, key).unwrap();
+        for odd in [0, 15, if key { 7 } else { 16 * count - 1 }] {
+            let end = ends(Some(odd), key);
+            let differ = matches!(end, Err(Abort::Misuse { step: INPUT, what: Misuse::InputsDiffer }));
+            assert!(differ, "{key} {odd}: {end:?}");
+        }
+    }
+}
+
+/// One of the three parties brings a value, and nobody else does.
+#[test]
+fn a_value_has_one_owner() {
+    let ends = |owner: PartyId, brings: [bool; 3]| {
+        local::run(3, &PublicParameters::new("values"), |session| {
+            let own = brings[session.me().index()].then_some(&[7; 16][..]);
+            let mut engine = aes(1).engine(session)?;
+            bring_one(&mut engine, owner, "a key", 16, own).map(drop)
+        })
+    };
+    let second = PartyId::new(2).unwrap();
+    ends(second, [false, true, false]).unwrap();
+    let fourth = PartyId::new(4).unwrap();
+    for (owner, brings) in [
+        (second, [false; 3]),
+        (second, [true, false, false]),
+        (second, [true, true, false]),
+        (fourth, [false; 3]),
+    ] {
+        let end = ends(owner, brings);
+        let refused = matches!(end, Err(Abort::Misuse { what: Misuse::NotTheOwner, .. }));
+        assert!(refused, "{owner} {brings:?}: {end:?}");
+    }
+}
+
+/// A tag that was received is as long as the one that was made, in every lane.
+#[test]
+fn tags_of_another_length_are_refused() {
+    let ends = |made: usize, received: [usize; 3]| {
+        local::run(3, &PublicParameters::new("tags"), |session| {
+            let mut engine = aes(1).engine(session)?;
+            let byte = || std::array::from_fn(|_| engine.public_bit(&[false; 3]));
+            let made = std::iter::repeat_with(byte).take(made).collect();
+            tags::matches(&mut engine, made, &received.map(|bytes| vec![0; bytes]))
+        })
+    };
+    assert_eq!(ends(17, [17; 3]), Ok(vec![vec![true; 3]; 3]));
+    for (made, received) in [(17, [17, 17, 16]), (17, [18, 17, 17]), (16, [17; 3]), (0, [0; 3])] {
+        let end = ends(made, received);
+        let refused = matches!(end, Err(Abort::Misuse { what: Misuse::LengthDiffers, .. }));
+        assert!(refused, "{made} {received:?}: {end:?}");
+    }
+}
+
+/// A key is as long as its size says, in both components of each lane.
+#[test]
+fn keys_of_another_length_are_refused() {
+    let ends = |size: KeySize, lengths: [usize; 4]| {
+        local::run(3, &PublicParameters::new("keys"), |session| {
+            let part = |first: usize, second: usize| Part { first: vec![0; first], second: vec![0; second] };
+            let parts = [part(lengths[0], lengths[1]), part(lengths[2], lengths[3])];
+            let bytes = crate::gcm::key_bytes(&mut aes(1).engine(session)?, size, &[&parts[0], &parts[1]])?;
+            Ok(bytes.len())
+        })
+    };
+    assert_eq!(ends(KeySize::Aes256, [32; 4]), Ok(vec![32; 3]));
+    for at in 0..4 {
+        for length in [15, 17, 24, 272] {
+            let mut lengths = [16; 4];
+            lengths[at] = length;
+            let end = ends(KeySize::Aes128, lengths);
+            let refused = matches!(end, Err(Abort::Misuse { what: Misuse::KeyUnfit, .. }));
+            assert!(refused, "{lengths:?}: {end:?}");
+        }
+    }
+}
