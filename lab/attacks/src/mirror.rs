@@ -13,6 +13,8 @@ pub struct Source {
     files: BTreeMap<PathBuf, Vec<u8>>,
     /// Those that the project does not have.
     added: BTreeSet<PathBuf>,
+    /// Those that hooks change, as the project has them.
+    hooked: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 impl Source {
@@ -21,12 +23,13 @@ impl Source {
     /// # Errors
     /// If a file cannot be read, or a hook does not fit.
     pub fn read(project: &Path) -> Result<Source, String> {
-        let mut files = of_the_project(project)?;
-        let own: BTreeSet<PathBuf> = files.keys().cloned().collect();
+        let mut hooked = of_the_project(project)?;
+        let mut files = hooked.clone();
         Hooks::read(&project.join(HOOKS))?.add(&mut files)?;
         joined(&mut files)?;
-        let added = files.keys().filter(|file| !own.contains(*file)).cloned().collect();
-        Ok(Source { files, added })
+        let added = files.keys().filter(|file| !hooked.contains_key(*file)).cloned().collect();
+        hooked.retain(|file, bytes| files.get(file) != Some(bytes));
+        Ok(Source { files, added, hooked })
     }
 
     /// The files of the project, in which marks of secrets are told to `divisi-measure poison`. They have no
@@ -37,13 +40,20 @@ impl Source {
     pub fn tainted(project: &Path) -> Result<Source, String> {
         let mut files = of_the_project(project)?;
         Hooks::read(&project.join(TAINT))?.add(&mut files)?;
-        Ok(Source { files, added: BTreeSet::new() })
+        Ok(Source { files, added: BTreeSet::new(), hooked: BTreeMap::new() })
     }
 
     /// The text of a file, by its path from the project's folder.
     #[must_use]
     pub fn text(&self, file: &str) -> Option<&str> {
         std::str::from_utf8(self.files.get(Path::new(file))?).ok()
+    }
+
+    /// Whether hooks brought a line that the project's file does not have.
+    #[must_use]
+    pub fn is_hook(&self, file: &str, line: &str) -> bool {
+        let plain = self.hooked.get(Path::new(file)).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        plain.is_some_and(|plain| plain.lines().all(|own| own.trim() != line.trim()))
     }
 
     /// Whether hooks brought a file that the project does not have.

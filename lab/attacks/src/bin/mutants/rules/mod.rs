@@ -117,7 +117,7 @@ const OTHERS: [&str; 24] = [
     "/cost.rs",
     "/options.rs",
     "/applications",
-    "/plain/",
+    "/plain",
     "/local.rs",
     "/draws",
     "/taint.rs",
@@ -161,11 +161,18 @@ pub fn list(source: &Source, engine: &str) -> Result<Vec<Mutant>, String> {
     }
     let mut all = Vec::new();
     for (file, text) in source.texts().filter(|(file, _)| !source.is_added(file)) {
-        if engine_of(file).is_none_or(|(of, _)| of != engine) {
+        if engine_of(file).is_none_or(|(of, _)| of != engine) || is_of_tests(source, file) {
             continue;
         }
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        for site in sites::of(file, text)? {
+        let sites = sites::of(file, text)?.into_iter().filter(|site| {
+            let line = line_at(text, site.at.start);
+            // marks of secrets are empty functions
+            let marks = ["leak", "secret", "public", "received", "plant"];
+            let marks = marks.iter().any(|mark| line.contains(&format!("taint::{mark}(")));
+            !marks && !source.is_hook(file, line)
+        });
+        for site in sites {
             let mut mutant = Mutant {
                 file: file.to_owned(),
                 line: text[..site.at.start].matches('\n').count() + 1,
@@ -183,6 +190,25 @@ pub fn list(source: &Source, engine: &str) -> Result<Vec<Mutant>, String> {
         }
     }
     Ok(all)
+}
+
+/// The line of a text in which a place is.
+fn line_at(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    text[start..].lines().next().unwrap_or_default()
+}
+
+/// Whether a file is a module of tests alone.
+fn is_of_tests(source: &Source, file: &str) -> bool {
+    let Some((folder, name)) = file.trim_end_matches(".rs").rsplit_once('/') else { return false };
+    let above = [format!("{folder}.rs"), format!("{folder}/mod.rs"), format!("{folder}/lib.rs")];
+    let module = format!("mod {name};");
+    let mut before = above.iter().filter_map(|above| Some(source.text(above)?.split_once(&module)?.0));
+    // the attributes of a module stand in the lines before it
+    let attributes = |text: &&str| {
+        text.lines().rev().take_while(|line| line.starts_with(['#', '/'])).any(|line| line == "#[cfg(test)]")
+    };
+    before.any(|text| attributes(&text))
 }
 
 /// All of them in an order that the seed alone decides: a sample is the first of these.
@@ -212,6 +238,18 @@ mod tests {
         ] {
             assert_eq!(engine(file), expected, "{file}");
         }
+    }
+
+    #[test]
+    fn what_hooks_bring_and_modules_of_tests_are_not_weakened() {
+        let source = Source::read(&divisi_attacks::mirror::project().unwrap()).unwrap();
+        let file = "crates/divisi-garble/src/evaluate.rs";
+        let text = source.text(file).unwrap();
+        let lines = |line: &str| (text.contains(line), source.is_hook(file, line));
+        assert_eq!(lines("self.wrong = Some(place);"), (true, true));
+        assert_eq!(lines("values[i] ^= bit;"), (true, false));
+        assert!(is_of_tests(&source, "crates/divisi-garble/src/table/pads.rs"));
+        assert!(!is_of_tests(&source, "crates/divisi-garble/src/table.rs"));
     }
 
     /// Each rule has a place in this text, and none in code of tests.
