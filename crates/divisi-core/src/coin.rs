@@ -92,6 +92,7 @@ impl Coins {
     /// # Errors
     /// [`Abort::CheckFailed`], which names the party, if a party's link does not open its commitment;
     /// [`Abort::Network`] if a link does not arrive; [`Abort::Misuse`] for coins of another session.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub fn toss(&mut self, session: &mut Session, step: Step) -> Result<[u8; 16], Abort> {
         self.ready(session)?;
         let opened = self.open(session, step)?;
@@ -138,6 +139,7 @@ impl Coins {
     /// # Errors
     /// [`Abort::CheckFailed`], which names the party, if a party's link does not open its commitment;
     /// [`Abort::Network`] if a link does not arrive.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub fn receive(&mut self, session: &mut Session, opened: Opened) -> Result<[u8; 16], Abort> {
         let Opened { ours, position, step } = opened;
         let mut coin = share(&ours, step);
@@ -151,6 +153,7 @@ impl Coins {
             coin.iter_mut().zip(share(&link, step)).for_each(|(x, y)| *x ^= y);
         }
         taint::public(step, &mut coin);
+        purposes::COIN.numbers(&mut coin, |byte, last| byte ^ if last { 0x80 } else { 1 });
         purposes::COIN.drawn(|| coin);
         Ok(coin)
     }

@@ -228,6 +228,7 @@ impl Setup {
     ///
     /// # Errors
     /// The abort that ends the session.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub fn toss(&mut self, session: &mut Session, step: Step) -> Result<[u8; 16], Abort> {
         self.coins.toss(session, step)
     }

@@ -14,7 +14,7 @@ use crate::checks;
 use crate::coin::Coin;
 use crate::trio::Trio;
 use crate::views::Fixed;
-use divisi_core::{Abort, ComparedDigest, Misuse, Step, step, taint};
+use divisi_core::{Abort, ComparedDigest, Misuse, Step, purposes, step, taint};
 
 const SHARE: Step = step!("coin.share");
 const DIGEST: Step = step!("coin.digest");
@@ -24,6 +24,7 @@ impl Trio {
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A4 if the two holders of a component disagree about it.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub fn coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         self.demand_fixed(after)?;
         let coin = self.toss()?;
@@ -35,6 +36,7 @@ impl Trio {
     /// along with it, and are compared before anything else is sent ([`Trio::confirm_coin`]; docs/lookups.md,
     /// 6). One round. What is sent before the comparison is masked by F_zero, so it reveals nothing even if
     /// the parties' coins differ.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn coin_ahead(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         self.demand_fixed(after)?;
         self.toss()
@@ -48,6 +50,7 @@ impl Trio {
         Ok(())
     }
 
+    #[cfg_attr(feature = "testing", track_caller)]
     fn toss(&mut self) -> Result<Coin, Abort> {
         self.confirm_coin()?;
         let (mut a, mut b, mut c) = ([0u8; 16], [0u8; 16], [0u8; 16]);
@@ -66,6 +69,7 @@ impl Trio {
         }
         taint::public(SHARE, &mut coin);
         self.view.update(b"coin").update(&coin);
+        purposes::COIN.numbers(&mut coin, |byte, last| byte ^ if last { 0x80 } else { 1 });
         Ok(Coin(coin))
     }
 

@@ -222,7 +222,7 @@ impl PartNet<'_> {
 mod tests {
     use super::*;
     use crate::testing::nets::{ShapeOutcome, ShapeSecurity};
-    use crate::{DrawPurpose, Session, step};
+    use crate::{Coins, DrawPurpose, Session, step};
 
     #[expect(dead_code, reason = "nobody asks for all of them")]
     mod purposes {
@@ -349,6 +349,33 @@ mod tests {
             mask.to_vec()
         };
         found(of_one, last);
+    }
+
+    /// Of an opened coin, too, each part is used: what parties send to open it is the same then.
+    #[test]
+    fn a_coin_that_is_cut_off_is_found() {
+        let judged = |used: std::ops::Range<usize>| {
+            let run = move |mut session: Session, _: u64, _: &mut ShapeOutcome| {
+                let coin = Coins::commit(&mut session)?.toss(&mut session, step!("coin"))?;
+                let told = &coin[used.clone()];
+                session
+                    .peers()
+                    .into_iter()
+                    .try_for_each(|peer| session.send(step!("told"), peer, told, 0))?;
+                let mut theirs = told.to_vec();
+                session
+                    .peers()
+                    .into_iter()
+                    .try_for_each(|peer| session.recv(step!("told"), peer, &mut theirs))
+            };
+            let shapes = vec![NetShape::new("coins", 2, ShapeSecurity::Curious, run)];
+            let net = PartNet { folder: "no folder", packages: &["divisi-core"], shapes, idle: &[] };
+            let mut faults = net.judge_parts(1, &mut Amounts::default());
+            faults.retain(|fault| fault.starts_with("coin: nothing depends on"));
+            faults
+        };
+        assert_eq!(judged(0..16), [""; 0]);
+        assert!(judged(0..15)[0].contains("the last part") && judged(1..16)[0].contains("the first part"));
     }
 
     #[test]

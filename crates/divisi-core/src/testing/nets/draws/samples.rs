@@ -20,6 +20,8 @@ pub(super) struct Samples {
     pub(super) width: usize,
     /// The elements in order.
     pub(super) all: Vec<(SamplePlace, Vec<u8>)>,
+    /// The first and the last element of each draw that has several.
+    pub(super) ends: [Vec<Vec<u8>>; 2],
     /// Lengths of draws that are no elements.
     pub(super) odd: Vec<usize>,
 }
@@ -116,7 +118,7 @@ fn split(door: DrawnBy, draws: Vec<(&'static DrawPurpose, usize, usize, u32, Vec
         Distribution::OddOrEven => 16,
         _ => 8,
     };
-    let mut samples = Samples { of, door, width, all: Vec::new(), odd: Vec::new() };
+    let mut samples = Samples { of, door, width, all: Vec::new(), ends: Default::default(), odd: Vec::new() };
     let mut next: BTreeMap<(usize, usize, u32), usize> = BTreeMap::new();
     let whole = !matches!(of.distribution(), Distribution::Bits(..=8)) && door != DrawnBy::Stream;
     for (_, run, party, strand, bytes) in draws {
@@ -124,6 +126,10 @@ fn split(door: DrawnBy, draws: Vec<(&'static DrawPurpose, usize, usize, u32, Vec
         let elements = bytes.chunks_exact(width);
         if whole && !elements.remainder().is_empty() {
             samples.odd.push(bytes.len());
+        }
+        if elements.len() > 1 {
+            let ends = [elements.clone().next(), elements.clone().next_back()];
+            samples.ends.iter_mut().zip(ends).for_each(|(all, end)| all.extend(end.map(<[u8]>::to_vec)));
         }
         for element in elements {
             samples.all.push(((run, party, strand, *number), element.to_vec()));

@@ -183,6 +183,22 @@ fn bits_that_are_never_drawn_and_biased_ones_are_found() {
     is_found(narrow, &[SMALL], "its mean is");
 }
 
+/// Small numbers, of which this one is 0 in each draw.
+fn zero_at<const AT: usize>(mut session: Session) -> Result<Vec<u8>, Abort> {
+    let mut errors = [0_u8; 64];
+    session.entropy(MASK, &mut errors);
+    errors[AT] = 1;
+    SMALL.drawn(|| errors.iter().flat_map(|x| (i64::from(x % 3) - 1).to_le_bytes()).collect::<Vec<u8>>());
+    tell(&mut session, &[])
+}
+
+/// A mean and a variance do not show it.
+#[test]
+fn an_element_that_is_the_same_in_each_draw_is_found() {
+    is_found(zero_at::<0>, &[SMALL], "its first element is always the same");
+    is_found(zero_at::<63>, &[SMALL], "its last element is always the same");
+}
+
 /// Few samples suffice where one of the parties lacks many bits, which the others hide.
 #[test]
 fn bits_that_one_party_never_draws_are_found() {

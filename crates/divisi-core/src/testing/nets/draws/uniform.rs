@@ -14,7 +14,8 @@ const TOO_FAR: f64 = 8.0;
 pub(super) fn judge(net: &DrawNet, all: &[Samples]) -> Vec<String> {
     let own = |samples: &Samples| net.purposes.iter().any(|of| of.name() == samples.of.name());
     let alone = all.iter().filter_map(of_one_party);
-    let faults = all.iter().filter_map(|samples| fault(samples, own(samples))).chain(alone);
+    let ends = all.iter().filter_map(end);
+    let faults = all.iter().filter_map(|samples| fault(samples, own(samples))).chain(alone).chain(ends);
     faults.map(|(name, what)| format!("{name}: {what}")).collect()
 }
 
@@ -42,6 +43,25 @@ fn of_one_party(samples: &Samples) -> Option<(String, String)> {
         let rare = k >= 1.0 && k * one < RARE;
         rare.then(|| (samples.name(), format!("{k} bits of party {} never change", party + 1)))
     })
+}
+
+/// What is wrong if the first element of every draw, or the last one, has the same value: so many draws agree
+/// by chance less often than `RARE` says.
+fn end(samples: &Samples) -> Option<(String, String)> {
+    // what one element tells, in bits, at least
+    let each = match samples.of.distribution() {
+        Distribution::Bits(_) | Distribution::OddOrEven => 8.0,
+        Distribution::Below(p) => (p as f64).log2(),
+        Distribution::Ternary => 3_f64.log2(),
+        Distribution::Centred(thousandths) => {
+            (std::f64::consts::TAU * thousandths as f64 / 1000.0).log2() / 2.0
+        }
+    };
+    let constant = |all: &Vec<Vec<u8>>| {
+        (all.len() as f64 - 1.0) * each > -RARE && all.windows(2).all(|two| two[0] == two[1])
+    };
+    let place = samples.ends.iter().position(constant)?;
+    Some((samples.name(), format!("its {} element is always the same", ["first", "last"][place])))
 }
 
 /// What is wrong with these. Those of layers below, whose nets judge them, may be few.
