@@ -138,6 +138,27 @@ fn program_in<E, W: FnMut(&Batch) -> Result<(), E>>(program: &Program, cut: &mut
 mod tests {
     use super::*;
 
+    /// A batch has no more ANDs than it may have, nor more steps.
+    #[test]
+    fn a_full_batch_is_passed_on() {
+        let (and, xor) = (Op::And { x: 1, y: 2 }, Op::Xor { out: 3, x: 1, y: 2 });
+        for (ops, batches) in [
+            (vec![and; 7], vec![(3, 3), (3, 3), (1, 1)]),
+            ([vec![and; 3], vec![xor; 2], vec![and]].concat(), vec![(3, 5), (1, 1)]),
+            (vec![xor; 3 * STEPS_PER_AND + 1], vec![(0, 3 * STEPS_PER_AND), (0, 1)]),
+        ] {
+            let mut passed = Vec::new();
+            let work = |batch: &Batch| {
+                passed.push((batch.ands, batch.ops.len()));
+                Ok::<_, ()>(())
+            };
+            let mut cut = Cut { batch: Batch::default(), most: 3, work };
+            ops.into_iter().for_each(|op| assert_eq!(cut.push(op), Ok(())));
+            assert_eq!(cut.finish(), Ok(()));
+            assert_eq!(passed, batches);
+        }
+    }
+
     #[test]
     fn a_wire_that_is_read_twice_is_seen() {
         let fine = [

@@ -179,6 +179,13 @@ fn misuse_ends_the_session() {
             });
         }
     }
+    // no bits, after others that were
+    for wrong in [vec![2, 0], vec![0, 0x80]] {
+        misused(GarbleOptions::default(), &|garble, session, plan| {
+            garble.streamed(session, plan, std::slice::from_ref(&fit))?;
+            garble.streamed(session, plan, std::slice::from_ref(&wrong)).map(drop)
+        });
+    }
     // another number of inputs than was garbled for
     for inputs in [vec![], vec![fit.clone()], vec![fit; 3]] {
         misused(GarbleOptions::default(), &|garble, session, plan| {
