@@ -250,6 +250,20 @@ mod tests {
         assert!(ends[0].is_ok() && ends[1].is_err(), "{ends:?}");
     }
 
+    /// Nor at another word.
+    #[test]
+    fn children_go_on_at_that_word_alone() {
+        let ends = divisi_core::testing::run(2, &PublicParameters::new("tree"), |mut session| {
+            let upward = Upward { done: 2 * AHEAD, total: 5 * AHEAD };
+            match neighbours(&session) {
+                (Some(above), _) => upward.wait(&mut session, above),
+                (None, below) => below.iter().try_for_each(|child| session.send(GO_ON, *child, &[1], 0)),
+            }
+        });
+        let refused = matches!(&ends[1], Err(Abort::Network(fault)) if fault.to_string().contains("go-on"));
+        assert!(refused, "{ends:?}");
+    }
+
     #[test]
     fn a_header_names_the_first_row() {
         let header = |first| Batch { from: Senders::of(0..3), first, rows: WipedVec::default() }.header();
