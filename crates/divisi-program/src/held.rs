@@ -339,6 +339,17 @@ mod tests {
         refused(&held, &["none=1"], None, "there is no input none");
         refused(&held, &["none"], None, "--input NAME=V,V,...");
         refused(&held, &[], Some(*owner), &format!("the input {name} is missing"));
+        // each is in its range
+        let path = std::env::temp_dir().join(format!("divisi-ranges-{}.txt", std::process::id()));
+        let body = "divisi program 1\ninput x 1 num 2 in 0..9\ninput z 1 bits 4\ninput y 1 num in 0..9\noutput x 1\n";
+        std::fs::write(&path, body).unwrap();
+        let held = HeldProgram::load(path.as_os_str().to_owned()).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        for (wrong, words) in [(["x=0,10", "y=9"], "the input x"), (["x=9,9", "y=10"], "the input y")] {
+            refused(&held, &[wrong[0], wrong[1], "z=15"], None, words);
+        }
+        let ranges: Vec<bool> = held.program().inputs().iter().map(|x| held.range(x).is_some()).collect();
+        assert_eq!(ranges, [true, false, true]);
         // what an application demands of its inputs together
         let held = HeldProgram::load("mnist").unwrap();
         let mut next = 1_u64;

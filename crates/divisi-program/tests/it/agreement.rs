@@ -56,6 +56,23 @@ fn compared(job: &dyn EngineJob, settings: &EngineSettings, count: usize) -> [Ve
     [agreement, vec![prepared.parameters(count).digest()]]
 }
 
+/// The last byte of a text counts, and each application is its own.
+#[test]
+fn programs_that_differ_have_other_digests() {
+    let of = |body: &str| {
+        let path = file("digest.txt", &format!("divisi program 1\n{body}"));
+        HeldProgram::load(name(&path)).unwrap().digest()
+    };
+    let own =
+        divisi_program::applications::ALL.iter().map(|own| HeldProgram::load(own.name).unwrap().digest());
+    let mut digests = vec![[0; 32]];
+    digests.extend(own);
+    digests.extend(
+        ["input x 1 num\noutput x 1", "input x 1 num\noutput x 2", "input x 1 num\noutput x 1\n"].map(of),
+    );
+    assert_eq!(digests.iter().collect::<BTreeSet<_>>().len(), digests.len());
+}
+
 #[test]
 fn operations_that_differ_have_other_parameters() {
     let numbers = NumberSize::Bits31;

@@ -2,7 +2,8 @@
 
 use crate::statements::circuits;
 use divisi_program::plain::{self, Entries};
-use divisi_program::{Script, Shape, ValueKind, text};
+use divisi_program::program::LARGEST_PROGRAM;
+use divisi_program::{Script, Shape, ValueKind, text, valid};
 
 #[test]
 fn what_does_not_stand_is_refused_with_its_line() {
@@ -25,6 +26,8 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("t = const 4 1 2 3 4\ni = const 2 3 4\ny = lookup t i\n", "line 4: the table has no place 4");
     refused("t = const 4 1 2 3 4\ni = const 1 -1\nj = reshape i 1x1\ny = lookup t j\n", "no place -1");
     refused("t = const 4 1 2 3 4\ny = lookup t 9\n", "line 3: the table has no place 9");
+    let gathered = "t = const 4 1 2 3 4\ni = const 2 3 4\na = gather i 0\nb = gather i 1 0\n";
+    refused(&format!("{gathered}y = lookup t b\n"), "line 6: the table has no place 4");
     refused("input x 1 num\noutput x 1,\n", "line 3: a party is missing beside a comma");
     refused("input x 1 num\noutput x ,\n", "a party is missing");
     refused("input x 1 num\ny = bits x -5\n", "and -5 are asked for");
@@ -57,6 +60,8 @@ fn what_does_not_stand_is_refused_with_its_line() {
     let many: String = (0..9).map(|i| format!("y{i} = add x {i}\n")).collect();
     refused(&format!("input x 1 num 16777216\n{many}"), "in all");
     refused("input 1x 1 num\n", "not a name");
+    refused("input _x 1 num\n", "not a name");
+    refused("input x-y 1 num\n", "not a name");
     refused("what is this\n", "not a statement");
     refused(&format!("x = const 1 {}\n", "1 ".repeat(600_000)), "a line of");
     refused("input a 1 num 2x3\ninput b 2 num 2x4\nc = matmul a b\n", "3 and 2 differ");
@@ -72,6 +77,29 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused(&format!("input {}x 1 num\n", "x".repeat(64)), "is too long for a name");
     assert!(text::read("", &circuits).unwrap_err().starts_with("line 1"));
     assert!(text::read("divisi program 2\n", &circuits).unwrap_err().contains("divisi program 1"));
+}
+
+/// A program has so many numbers, bits and ANDs of products, and none more.
+#[test]
+fn the_largest_program_is_read() {
+    let size = |bits: usize, factors: usize, numbers: usize| {
+        let mut script = Script::new();
+        let shape = |n| Shape::new(&[n]).unwrap();
+        let x = script.input("x", 1, ValueKind::Bits(bits), shape(factors)).unwrap();
+        script.mul(&x, &x).unwrap();
+        for (i, left) in (0..numbers).step_by(1 << 24).enumerate() {
+            let entries = (numbers - left).min(1 << 24);
+            script.input(&format!("n{i}"), 1, ValueKind::Num, shape(entries)).unwrap();
+        }
+        script.check_size()
+    };
+    // bits of x and of the product, and its ANDs
+    let of_product = |bits, factors| factors * (2 * bits + bits * bits);
+    for (bits, factors) in [(1, 1), (9, 5), (64, 1 << 10)] {
+        let rest = LARGEST_PROGRAM - of_product(bits, factors);
+        assert_eq!(size(bits, factors, rest), Ok(()));
+        assert!(size(bits, factors, rest + 1).is_err_and(|error| error.contains("in all")));
+    }
 }
 
 /// Names are used once, and parties are counted from 1: also where a caller makes the statements.
@@ -111,6 +139,17 @@ fn inputs_that_do_not_fit_are_refused() {
         (vec![x.clone(), bits(&[4, 3])], "values of another kind"),
     ] {
         assert!(ends(&wrong).is_err_and(|error| error.contains(why)), "{wrong:?}");
+    }
+}
+
+/// What is assumed, and is not so, is told with its own line.
+#[test]
+fn an_assumption_that_is_wrong_has_its_line() {
+    let body = "divisi program 1\ninput x 1 num\ninput y 2 num\nassume x in 0..9\ns = add x y\nassume y in 0..5\noutput s 1\n";
+    let program = text::read(body, &circuits).unwrap();
+    for (x, y, words) in [(10, 0, "line 4: x is not in 0..9"), (9, 6, "line 6: y is not in 0..5")] {
+        let error = valid::evaluate(&program, &[Entries::Num(vec![x]), Entries::Num(vec![y])]).unwrap_err();
+        assert!(error.starts_with(words), "{error}");
     }
 }
 

@@ -69,6 +69,23 @@ fn words_are_cut_and_joined() {
     assert_eq!(found.len(), expected.len());
 }
 
+/// Bits in another order are another word, wherever the order differs; and what is below a constant whose
+/// low bits are zero is not what is negative.
+#[test]
+fn words_in_another_order_and_round_numbers_are_not_mistaken() {
+    let x = 0b0110_0010;
+    let found = outputs(
+        "input x 1 bits 8\ninput n 2 num 3 in -999..999\n\
+         a = slice x 0 1\nb = slice x 1 3\nc = slice x 4 4\ny = concat a c b\n\
+         d = slice x 0 6\ne = slice x 6 1\nf = slice x 7 1\nz = concat d f e\n\
+         l = lt n 256\nm = lt n 0\noutput y 1\noutput z 1\noutput l 1\noutput m 1\n",
+        &[words(8, &[x]), Entries::Num(vec![-3, 5, 300])],
+    );
+    let expected =
+        [words(8, &[0b0010_1100]), words(8, &[0b1010_0010]), words(1, &[1, 1, 0]), words(1, &[1, 0, 0])];
+    assert!(found.iter().map(shown).eq(expected.iter().map(shown)), "{found:?}");
+}
+
 /// Sums over rows of every length up to eight, and products, modulo 2^W. They wrap.
 #[test]
 fn words_are_added_and_multiplied() {
@@ -252,6 +269,20 @@ fn values_beyond_their_ranges_are_not_shared() {
     for (x, b) in [(6, 9), (-6, 9), (5, 10), (5, 2)] {
         let aborted = try_run(2, &program, &[num(x), words(4, &[b])]).unwrap_err();
         assert!(matches!(aborted, Abort::Misuse { what: Misuse::OutOfRange, .. }), "{x} {b}: {aborted}");
+    }
+}
+
+/// Nor one of another width.
+#[test]
+fn words_of_another_width_are_not_shared() {
+    let program = read("input b 1 bits 4 3 in 0..9\noutput b 2\n").unwrap();
+    for widths in [[3, 4, 4], [4, 3, 4], [4, 4, 5]] {
+        let wrong = Entries::Bits(widths.iter().map(|width| word(*width, 3)).collect());
+        let aborted = try_run(2, &program, &[wrong]).unwrap_err();
+        assert!(
+            matches!(aborted, Abort::Misuse { what: Misuse::LengthDiffers, .. }),
+            "{widths:?}: {aborted}"
+        );
     }
 }
 
