@@ -385,6 +385,21 @@ mod tests {
         assert!(!again.add_bytes(&bytes));
     }
 
+    /// A single lane is repeated in all lanes; of more lanes some are copied, in whole words.
+    #[test]
+    fn windows_have_their_lanes_alone() {
+        for lanes in [1_usize, 65, 256, 257] {
+            let words: Vec<u64> =
+                (1..=lanes.div_ceil(64) as u64).map(|w: u64| w.wrapping_mul(u64::MAX / 7)).collect();
+            let bit = GmwBit::new(lanes, &words);
+            let mut out = [u64::MAX; 2];
+            bit.window(0, 65, &mut out);
+            let expected =
+                if lanes == 1 { [u64::MAX * (words[0] & 1), words[0] & 1] } else { [words[0], words[1] & 1] };
+            assert_eq!(out, expected, "{lanes}");
+        }
+    }
+
     /// Words become bits and come back, also if they do not fill the squares that are transposed together.
     #[test]
     fn words_become_bits_and_bits_words() {

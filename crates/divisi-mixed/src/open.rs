@@ -193,7 +193,8 @@ mod tests {
             };
             let ends = run(n, &PublicParameters::new("parts"), |mut session| {
                 let (me, mut sent) = (session.me().index(), [0, 0]);
-                for bits in [1, 70, 64 * n, 64 * n + 1, 3] {
+                let lens = [1, 70, 64 * n, 64 * n + 1, 3];
+                for bits in lens {
                     let sum = open_in_parts(&mut session, share(me, bits))?;
                     let mut expected = Dense::zeros(bits);
                     (0..n).for_each(|party| expected.add(share(party, bits).words()));
@@ -211,6 +212,7 @@ mod tests {
                     steps.iter().filter(|(name, _)| name.ends_with(end)).map(|(_, count)| count).sum::<u64>()
                 };
                 assert_eq!(["gather", "tell"].map(count), sent.map(|sent| sent as u64), "{n} parties, {me}");
+                assert_eq!(session.meter().read().openings, lens.iter().sum::<usize>() as u64);
                 Ok(())
             });
             ends.into_iter().for_each(Result::unwrap);

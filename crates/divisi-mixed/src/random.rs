@@ -335,6 +335,7 @@ mod tests {
         assert!(all.take(1).is_none() && all.is_empty());
         // what is too much takes nothing away
         all = parts(&[3, 4], p);
+        assert!(!all.is_empty());
         assert!(all.take(8).is_none() && all.len() == 7);
         seen.sort_unstable();
         assert!(seen.iter().copied().eq(0..173));

@@ -171,6 +171,18 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_triples_is_empty() {
+        for words in [0, 1, 255, 256, 257] {
+            let made =
+                BitTriples { len: 64 * words, words: [0; 3].map(|word| WipedVec::from(&*vec![word; words])) };
+            assert_eq!(made.is_empty(), words == 0);
+            let mut stock = TripleStock::default();
+            stock.put(made);
+            assert_eq!((stock.is_empty(), stock.len()), (words == 0, 64 * words));
+        }
+    }
+
+    #[test]
     fn more_triples_than_there_are_is_misuse() {
         for (made, taken) in [(0, 1), (5, 6), (5, 261)] {
             let ends = local::run(2, &PublicParameters::new("triples"), |session| {

@@ -28,8 +28,14 @@ fn parties<R: Send>(n: usize, act: impl Fn(&mut Gmw) -> Result<R, Abort> + Sync)
 }
 
 /// A program in this many lanes: inputs belong to the parties in turn, the last learns the outputs.
-fn evaluate(n: usize, program: &Program, lanes: usize, inputs: &[GmwBit]) -> (Vec<GmwBit>, Vec<Counts>) {
+fn evaluate(
+    (n, rounds): (usize, OpeningRounds),
+    program: &Program,
+    lanes: usize,
+    inputs: &[GmwBit],
+) -> (Vec<GmwBit>, Vec<Counts>) {
     let ends = parties(n, |gmw| {
+        gmw.set_opening_rounds(rounds);
         let (all, me): (Vec<PartyId>, _) = (PartyId::all(n).collect(), gmw.session().me());
         gmw.session().phase("preprocessing");
         gmw.prepare(triples_for(program, lanes))?;
@@ -61,7 +67,7 @@ fn agrees(n: usize, program: &Program, lanes: usize, seed: u64) -> Vec<Counts> {
     let inputs = random_inputs(program, lanes, seed);
     let words: Vec<_> = inputs.iter().map(|bit| bit.words().to_vec()).collect();
     let expected = clear::run(program, &words).unwrap();
-    let (outputs, counts) = evaluate(n, program, lanes, &inputs);
+    let (outputs, counts) = evaluate((n, OpeningRounds::default()), program, lanes, &inputs);
     for (output, expected) in outputs.iter().zip(&expected) {
         assert_eq!(output.words(), GmwBit::new(lanes, expected).words(), "{n} parties, {lanes} lanes");
     }
@@ -231,6 +237,11 @@ fn large_levels_are_opened_in_parts() {
         }
         let receiver = counts.last().unwrap();
         assert_eq!(receiver.phases["online"].rounds as usize, 2 * program.and_depth() + 1);
+    }
+    let (program, lanes) = (circuit(2, &[(1, 0, 1)]), 1 << 20);
+    for (rounds, expected) in [(OpeningRounds::OneOrTwo, 3), (OpeningRounds::One, 2)] {
+        let (_, counts) = evaluate((3, rounds), &program, lanes, &random_inputs(&program, lanes, 12));
+        assert_eq!(counts[2].phases["online"].rounds, expected);
     }
 }
 

@@ -276,8 +276,12 @@ fn conversions_and_lookups_share_an_opening() {
         }
     }
     let ends = parties(n, COT, |mixed| {
-        mixed.prepare_products(3)?;
-        mixed.prepare_a2b(2)?;
+        // what others were masked with is masked anew
+        mixed.prepare_products(6)?;
+        mixed.prepare_a2b(4)?;
+        let others = [shared(mixed, &[8, 1, 2]), shared(mixed, &[4, 4, 4])];
+        let bits = shared(mixed, &[1, 99]);
+        mixed.multiply_and_a2b([&others[0], &others[1]], &bits)?;
         let (x, y, z) = (shared(mixed, &[3, 5, 7]), shared(mixed, &[2, 0, 9]), shared(mixed, &[6, P32 - 1]));
         mixed.session().phase("online");
         let (products, bits) = mixed.multiply_and_a2b([&x, &y], &z)?;
