@@ -171,4 +171,23 @@ mod tests {
             assert!(noise > 0.0 && noise >= ring.parameters().noise_at(level), "{level}: {noise}");
         }
     }
+
+    /// Nor is that of a sum less than this, whatever its terms' is.
+    #[test]
+    fn a_sum_counts_with_the_noise_of_its_level() {
+        let plain = divisi_field::zp::P32;
+        let p = Parameters::danger_insecure(Operation::PrivateTables, Form::Paper, 2, plain).unwrap();
+        let ring = Ring::new(p).unwrap();
+        let ends = divisi_core::local::run(2, &divisi_core::PublicParameters::new("sums"), |mut session| {
+            for level in 0..=ring.parameters().top() {
+                let poly = ring.zero(ring.parameters().limbs(level), false);
+                let term = Ciphertext::new(level, 1, 1.0, poly.clone(), poly);
+                let sum = term.add_up(&mut session, &ring, divisi_core::step!("sums"), PartyId::P1)?;
+                let noise = sum.map_or(f64::INFINITY, |sum| sum.noise());
+                assert!(noise >= ring.parameters().noise_at(level).max(2.0), "{level}: {noise}");
+            }
+            Ok(())
+        });
+        assert!(ends.is_ok(), "{ends:?}");
+    }
 }

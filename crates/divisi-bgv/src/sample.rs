@@ -223,6 +223,24 @@ mod tests {
         assert!(errors.iter().all(|x| x.abs() <= i64::from(ERROR_BITS)));
     }
 
+    /// No coefficient is the same in all draws, wherever it stands.
+    #[test]
+    fn each_coefficient_is_drawn() {
+        let modulus = Modulus::new(P32).unwrap();
+        for n in [1, 4, 5, 9, 17] {
+            let mut sampler = sampler(3);
+            let draws: Vec<[Vec<i64>; 3]> = (0..64)
+                .map(|_| {
+                    let elements = sampler.elements(modulus, n).iter().map(|x| *x as i64).collect();
+                    [sampler.ternary(n).to_vec(), sampler.errors(n).to_vec(), elements]
+                })
+                .collect();
+            for (of, at) in (0..3).flat_map(|of| (0..n).map(move |at| (of, at))) {
+                assert!(draws.iter().any(|draw| draw[of][at] != draws[0][of][at]), "{of}: {at} of {n}");
+            }
+        }
+    }
+
     /// All kernels draw the same elements, which are those of the formula, also for words at the ends of
     /// their range.
     #[test]

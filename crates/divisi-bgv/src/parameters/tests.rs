@@ -100,6 +100,8 @@ fn sizes_of_conversions() {
     }
     let report = derive(Operation::Conversions, Form::LeanTree, 3).report();
     assert!(report.levels.len() == 1 && report.rounds == 3 && report.log2_whole == report.log2_q);
+    let p = derive(Operation::Bits, Form::LeanTree, 3);
+    assert!(p.report().limbs.starts_with(p.chain()) && p.report().limbs.last().copied() == p.special());
 }
 
 #[test]
@@ -289,6 +291,9 @@ fn weaker_parameters_do_not_fit() {
     let serves = (1..).map(|k| p.special.unwrap() + k * 2 * p.n as u64);
     let product = serves.into_iter().find(|q| !divisi_field::zp::prime::is_prime(*q));
     assert!(!Parameters { special: product, ..p.clone() }.fits(), "a product of primes");
+    let ringless = (1..).map(|k| p.special.unwrap() - 2 * k).find(|q| divisi_field::zp::prime::is_prime(*q));
+    assert!((ringless.unwrap() - 1) % (2 * p.n as u64) != 0);
+    assert!(!Parameters { special: ringless, ..p.clone() }.fits(), "a prime without roots of unity");
     assert!(!Parameters { special: Some(p.plain), ..p.clone() }.fits(), "the plaintext modulus in the chain");
     let narrow = Width::at_least(p.flood.deviation() - 1.0).unwrap();
     assert!(!Parameters { flood: narrow, ..p.clone() }.floods());
@@ -375,6 +380,15 @@ fn a_narrow_second_flood_is_refused() {
         "widest first flood 2^{widest:.1}; second floods at least {nearest:.1} bits above what is needed"
     );
     assert!(nearest > 30.0);
+}
+
+/// The first flood of a hop hides what is encrypted anew there, too, however little noise came in.
+#[test]
+fn floods_of_a_hop_hide_fresh_noise() {
+    let p = derive(Operation::Bits, Form::LeanRing, 4);
+    let noise = p.bounds();
+    let [first, _] = needed_of_hop(&noise, -100.0);
+    assert!(first >= needed(&noise, noise.fresh()) && noise.fresh() > 10.0, "{first} {}", noise.fresh());
 }
 
 /// A digit of a product ends where a level does, and the digits are all primes of products.

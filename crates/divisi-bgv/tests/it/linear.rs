@@ -200,6 +200,22 @@ fn noise_of_both_operands_counts_above_the_bottom() {
     });
 }
 
+/// What has more primes than the relinearisation key, if by one alone, is not multiplied.
+#[test]
+fn above_the_level_of_products_nothing_is_multiplied() {
+    let ring = small(Operation::PrivateTables, Form::LeanTree, 2);
+    let (p, top) = (ring.parameters(), ring.parameters().top());
+    assert_eq!(p.limbs(top), p.limbs_of_products() + 1);
+    let both = std::sync::Barrier::new(2);
+    all(&ring, |session, keys, sampler| {
+        let [above, below] = [top, top - 1].map(|level| keys.encrypt(sampler, level, None));
+        below.times(keys, session, PASS, &below)?;
+        both.wait();
+        refused_for([(Misuse::LevelUnfit, above.times(keys, session, PASS, &above).map(drop))]);
+        Ok(())
+    });
+}
+
 /// A switch of the modulus takes no more from the bound on noise than the primes that it drops.
 #[test]
 fn a_switch_leaves_the_noise_that_is_above_its_rounding() {
