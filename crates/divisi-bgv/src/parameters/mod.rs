@@ -419,3 +419,5 @@ impl Parameters {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_sizes;
