@@ -48,3 +48,43 @@ fn agree(mesh: &Arc<Mesh>, number: u32, agreement: &[(&'static str, [u8; 32])]) 
     };
     Err(Disagreement::Differs { peer, what, digests: [*theirs, *ours], step: AGREE })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+    use super::*;
+    use std::thread;
+
+    /// How each of three parties ends, one of which has another digest in one place, if there is one.
+    fn ends(other: Option<(usize, usize)>) -> Vec<Result<(), Disagreement>> {
+        let meshes: Vec<Arc<Mesh>> = divisi_net::memory::mesh(3).into_iter().map(Arc::new).collect();
+        thread::scope(|scope| {
+            let party = |(i, mesh)| {
+                scope.spawn(move || {
+                    let mut all = [("one", [1; 32]), ("two", [2; 32]), ("three", [3; 32])];
+                    if let Some((_, at)) = other.filter(|(party, _)| *party == i) {
+                        all[at].1[31] ^= 1;
+                    }
+                    agree(mesh, 1, &all)
+                })
+            };
+            let threads: Vec<_> = meshes.iter().enumerate().map(party).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        })
+    }
+
+    /// Each digest of each peer is compared to its last bit; all learn what differs, and at whom.
+    #[test]
+    fn every_digest_of_every_peer_is_compared() {
+        assert!(ends(None).into_iter().all(|end| end.is_ok()));
+        for (party, at) in (0..3).flat_map(|party| (0..3).map(move |at| (party, at))) {
+            for (i, end) in ends(Some((party, at))).into_iter().enumerate() {
+                let Err(Disagreement::Differs { peer, what, .. }) = end else {
+                    panic!("{party} {at}: {end:?}")
+                };
+                assert_eq!(what, ["one", "two", "three"][at]);
+                assert!(i == party || peer.index() == party, "{party} {at}: {peer}");
+            }
+        }
+    }
+}

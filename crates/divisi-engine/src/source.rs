@@ -380,6 +380,12 @@ mod tests {
                 assert!(sized.read_exact(&mut rest).unwrap_err().to_string().contains("it changed"));
             }
         }
+        // nor is there more behind the end that was read
+        std::fs::write(&path, [7; 100]).unwrap();
+        let mut ended = NamedSource::open(&path).unwrap();
+        ended.read_to_end(&mut Vec::new()).unwrap();
+        grow();
+        assert!(ended.read(&mut [0; 9]).unwrap_err().to_string().contains("it changed"));
         std::fs::write(&path, [7; 100]).unwrap();
         let mut same = NamedSource::open(&path).unwrap().sized().unwrap();
         same.seek(SeekFrom::Start(90)).unwrap();

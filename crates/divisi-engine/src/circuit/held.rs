@@ -141,3 +141,24 @@ impl HeldCircuit {
         plain::run_stream(stream, wires).map_err(|unrun| Failure::usage(format!("{}, {unrun}", self.name())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Circuits that differ have other digests, in memory and in their files.
+    #[test]
+    fn digests_tell_circuits_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, adder) = (dir.path().join("circuit.txt"), Adder::FewestAnds);
+        for streamed in [false, true] {
+            let digest = |gate: &str| {
+                std::fs::write(&path, format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n")).unwrap();
+                hold(path.clone().into_os_string(), adder, streamed).unwrap().digest()
+            };
+            let [and, xor, again] = ["AND", "XOR", "AND"].map(digest);
+            assert!(and == again && and != xor && and[1..] != xor[1..], "{streamed}");
+        }
+    }
+}

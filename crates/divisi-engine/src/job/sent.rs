@@ -170,4 +170,14 @@ mod tests {
         assert!(send(Use::new(using.algorithm)).is_ok());
         assert!(send(Use { output_bytes: using.output_bytes + 17, ..using }).is_err());
     }
+
+    #[test]
+    fn a_circuit_is_sent_with_its_number() {
+        let circuit = Arc::new(hold("aes128", Adder::FewestAnds, false).unwrap());
+        for count in [1, 300] {
+            let (circuit, between) = (Arc::clone(&circuit), Between::Client);
+            let job = CircuitJob { circuit, adder: Adder::FewestAnds, between, count };
+            assert_eq!(NamedJob::of(&job).job().unwrap().count, count);
+        }
+    }
 }
