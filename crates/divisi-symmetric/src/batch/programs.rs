@@ -40,3 +40,17 @@ pub(super) fn permutation() -> &'static Program {
     static PERMUTATION: OnceLock<Program> = OnceLock::new();
     PERMUTATION.get_or_init(permutation_program)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each hash has the step of the adder that is asked for.
+    #[test]
+    fn steps_have_their_adder() {
+        for hash in [Hash::Sha1, Hash::Sha2(Sha2::Sha256)] {
+            let [few, low] = [Adder::FewestAnds, Adder::LowDepth].map(|adder| step(hash, adder));
+            assert!(few.and_count() < low.and_count() && few.and_depth() > low.and_depth(), "{hash:?}");
+        }
+    }
+}
