@@ -99,7 +99,7 @@ pub fn engines() -> Vec<&'static str> {
 }
 
 /// What in a crate's source is no protocol.
-const OTHERS: [&str; 24] = [
+const OTHERS: [&str; 27] = [
     "/adapter",
     "/tests",
     "/adversary",
@@ -118,6 +118,9 @@ const OTHERS: [&str; 24] = [
     "/options.rs",
     "/applications",
     "/plain",
+    "/known/",
+    "/measured.rs",
+    "/suite/",
     "/local.rs",
     "/draws",
     "/taint.rs",
