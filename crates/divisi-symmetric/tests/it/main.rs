@@ -9,5 +9,6 @@ mod gcm;
 mod hashes;
 mod macs;
 mod modes;
+mod refusals;
 mod suite;
 mod vectors;
