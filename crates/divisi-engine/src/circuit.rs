@@ -255,4 +255,40 @@ mod tests {
         let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(evaluate("sha256", &[&block, state]), digest);
     }
+
+    /// Values of other numbers and widths are refused, also if they have as many bits together.
+    #[test]
+    fn values_that_do_not_fit_are_refused() {
+        let circuit = load("aes128", Adder::FewestAnds).unwrap();
+        let value = |bytes: usize| WireValue::from_bytes(&vec![7; bytes]);
+        assert!(circuit.evaluate(&[value(16), value(16)]).is_ok());
+        for widths in [&[16][..], &[32], &[15, 17], &[16, 16, 16], &[16, 16 + 32]] {
+            let values: Vec<WireValue> = widths.iter().map(|bytes| value(*bytes)).collect();
+            assert!(circuit.evaluate(&values).is_err(), "{widths:?}");
+        }
+    }
+
+    /// The longest message has a circuit, and a longer one has none.
+    #[test]
+    fn messages_of_circuits_have_a_longest_length() {
+        let named = |bytes: usize| named(&format!("sha3-224:{bytes}"), Adder::FewestAnds);
+        assert!(named(LONGEST_MESSAGE).unwrap().is_some());
+        assert!(named(LONGEST_MESSAGE + 1).is_err());
+    }
+
+    /// Each value is turned, of inputs and of outputs, the last one, too.
+    #[test]
+    fn each_value_is_turned() {
+        let program = load("aes128", Adder::FewestAnds).unwrap().program;
+        let turned = rewrite::turned(&program).unwrap();
+        assert_eq!((turned.inputs(), turned.outputs()), (program.inputs(), program.outputs()));
+        let bits = |i: usize| vec![u64::from(i * i % 7 < 3)];
+        let forth: Vec<Vec<u64>> = (0..256).map(bits).collect();
+        let back: Vec<Vec<u64>> = [&forth[..128], &forth[128..]]
+            .map(|value| value.iter().rev().cloned().collect::<Vec<_>>())
+            .concat();
+        let mut expected = plain::run(&program, &forth).unwrap();
+        expected.reverse();
+        assert_eq!(plain::run(&turned, &back).unwrap(), expected);
+    }
 }
