@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// Nor is that of a sum less than this, whatever its terms' is.
+    /// A sum counts with at least the noise that the plan gives its level, however little its terms have.
     #[test]
     fn a_sum_counts_with_the_noise_of_its_level() {
         let plain = divisi_field::zp::P32;

@@ -153,6 +153,7 @@ impl Coins {
             coin.iter_mut().zip(share(&link, step)).for_each(|(x, y)| *x ^= y);
         }
         taint::public(step, &mut coin);
+        // opened and compared already: a test that changes it sees what rests on it, and nothing else
         purposes::COIN.numbers(&mut coin, |byte, last| byte ^ if last { 0x80 } else { 1 });
         purposes::COIN.drawn(|| coin);
         Ok(coin)

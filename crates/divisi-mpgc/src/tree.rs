@@ -250,7 +250,7 @@ mod tests {
         assert!(ends[0].is_ok() && ends[1].is_err(), "{ends:?}");
     }
 
-    /// Nor at another word.
+    /// A child goes on at its parent's word alone, and refuses another one.
     #[test]
     fn children_go_on_at_that_word_alone() {
         let ends = divisi_core::testing::run(2, &PublicParameters::new("tree"), |mut session| {

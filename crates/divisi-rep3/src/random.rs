@@ -69,6 +69,7 @@ impl Trio {
         }
         taint::public(SHARE, &mut coin);
         self.view.update(b"coin").update(&coin);
+        // behind the view, which all compare: a test that changes the coin sees what rests on it alone
         purposes::COIN.numbers(&mut coin, |byte, last| byte ^ if last { 0x80 } else { 1 });
         Ok(Coin(coin))
     }

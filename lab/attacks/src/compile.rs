@@ -188,7 +188,7 @@ impl Errors {
         };
         let spans = message["spans"].as_array().into_iter().flatten();
         // of what a macro makes, the place where it is used, too
-        let used = |span: &'_ Value| Some(span["expansion"]["span"].clone()).filter(Value::is_object);
+        let used = |span: &Value| Some(span["expansion"]["span"].clone()).filter(Value::is_object);
         for span in spans.filter(|span| span["is_primary"] == true) {
             self.places
                 .extend(std::iter::successors(Some(span.clone()), used).filter_map(|span| place(&span)));
@@ -221,19 +221,20 @@ fn package(id: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Errors, package};
+    use super::{Errors, Value, package};
+    use serde_json::json;
 
     #[test]
     fn an_error_in_a_macro_has_the_place_where_it_is_used() {
-        let span = |file: &str, expansion: &str| {
-            format!(
-                "{{\"file_name\":\"{file}\",\"byte_start\":3,\"byte_end\":9,\"is_primary\":true,\"expansion\":{expansion}}}"
-            )
+        let span = |file: &str, expansion: Value| {
+            json!({
+                "file_name": file, "byte_start": 3, "byte_end": 9, "is_primary": true, "expansion": expansion
+            })
         };
-        let inner = span("own.rs", "null");
-        let spans = span("macros.rs", &format!("{{\"span\":{inner}}}"));
+        let used = json!({ "span": span("own.rs", Value::Null) });
+        let message = json!({ "level": "error", "spans": [span("macros.rs", used)] });
         let mut errors = Errors::default();
-        errors.add(&format!("{{\"message\":{{\"level\":\"error\",\"spans\":[{spans}]}}}}"));
+        errors.add(&json!({ "message": message }).to_string());
         let files: Vec<_> =
             errors.places.iter().map(|place| (place.file.to_str(), place.at.clone())).collect();
         assert_eq!(files, [(Some("macros.rs"), 3..9), (Some("own.rs"), 3..9)]);

@@ -9,7 +9,7 @@
 //! project alone.
 
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +60,21 @@ impl Hooks {
             }
         }
         Ok(hooks)
+    }
+
+    /// The lines that edits insert, by file. Where an edit changes a line, as it does with a check that it
+    /// lets a test switch off, the new line is none of these.
+    #[must_use]
+    pub fn inserted(&self) -> BTreeMap<&str, BTreeSet<&str>> {
+        let mut inserted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for Edit { file, find, replace, .. } in self.edits.values().flatten() {
+            let [old, new]: [BTreeSet<&str>; 2] =
+                [find, replace].map(|text| text.lines().map(str::trim).collect());
+            if old.is_subset(&new) {
+                inserted.entry(file).or_default().extend(&new - &old);
+            }
+        }
+        inserted
     }
 
     /// Adds them to these files of the project.

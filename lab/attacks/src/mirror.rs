@@ -13,8 +13,8 @@ pub struct Source {
     files: BTreeMap<PathBuf, Vec<u8>>,
     /// Those that the project does not have.
     added: BTreeSet<PathBuf>,
-    /// Those that hooks change, as the project has them.
-    hooked: BTreeMap<PathBuf, Vec<u8>>,
+    /// The lines that hooks insert into files, and that those files do not have otherwise.
+    inserted: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Source {
@@ -23,13 +23,19 @@ impl Source {
     /// # Errors
     /// If a file cannot be read, or a hook does not fit.
     pub fn read(project: &Path) -> Result<Source, String> {
-        let mut hooked = of_the_project(project)?;
-        let mut files = hooked.clone();
-        Hooks::read(&project.join(HOOKS))?.add(&mut files)?;
+        let mut files = of_the_project(project)?;
+        let own: BTreeSet<PathBuf> = files.keys().cloned().collect();
+        let hooks = Hooks::read(&project.join(HOOKS))?;
+        let mut inserted = BTreeMap::new();
+        for (file, lines) in hooks.inserted() {
+            let plain = files.get(Path::new(file)).map(|bytes| String::from_utf8_lossy(bytes));
+            let plain: BTreeSet<&str> = plain.iter().flat_map(|text| text.lines()).map(str::trim).collect();
+            inserted.insert(file.into(), lines.difference(&plain).map(|line| (*line).to_owned()).collect());
+        }
+        hooks.add(&mut files)?;
         joined(&mut files)?;
-        let added = files.keys().filter(|file| !hooked.contains_key(*file)).cloned().collect();
-        hooked.retain(|file, bytes| files.get(file) != Some(bytes));
-        Ok(Source { files, added, hooked })
+        let added = files.keys().filter(|file| !own.contains(*file)).cloned().collect();
+        Ok(Source { files, added, inserted })
     }
 
     /// The files of the project, in which marks of secrets are told to `divisi-measure poison`. They have no
@@ -40,7 +46,7 @@ impl Source {
     pub fn tainted(project: &Path) -> Result<Source, String> {
         let mut files = of_the_project(project)?;
         Hooks::read(&project.join(TAINT))?.add(&mut files)?;
-        Ok(Source { files, added: BTreeSet::new(), hooked: BTreeMap::new() })
+        Ok(Source { files, added: BTreeSet::new(), inserted: BTreeMap::new() })
     }
 
     /// The text of a file, by its path from the project's folder.
@@ -49,11 +55,10 @@ impl Source {
         std::str::from_utf8(self.files.get(Path::new(file))?).ok()
     }
 
-    /// Whether hooks brought a line that the project's file does not have.
+    /// Whether hooks inserted this line into a file. A line that they changed is no such line.
     #[must_use]
     pub fn is_hook(&self, file: &str, line: &str) -> bool {
-        let plain = self.hooked.get(Path::new(file)).and_then(|bytes| std::str::from_utf8(bytes).ok());
-        plain.is_some_and(|plain| plain.lines().all(|own| own.trim() != line.trim()))
+        self.inserted.get(file).is_some_and(|lines| lines.contains(line.trim()))
     }
 
     /// Whether hooks brought a file that the project does not have.

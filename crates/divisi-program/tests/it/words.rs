@@ -272,7 +272,7 @@ fn values_beyond_their_ranges_are_not_shared() {
     }
 }
 
-/// Nor one of another width.
+/// A run shares no word of another width, wherever it stands.
 #[test]
 fn words_of_another_width_are_not_shared() {
     let program = read("input b 1 bits 4 3 in 0..9\noutput b 2\n").unwrap();

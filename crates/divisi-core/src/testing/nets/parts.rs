@@ -10,6 +10,9 @@
 //!
 //! What changes with each is listed (`masks`), and how much is drawn (`amounts`).
 //!
+//! A line that tosses a coin is a place, too: the opened coin is changed at one party, after what opens it
+//! was sent.
+//!
 //! A place is a line that calls a door. A function that draws for its callers says so by `track_caller`: then
 //! each of their lines is a place.
 
