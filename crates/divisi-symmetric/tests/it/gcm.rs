@@ -1,12 +1,15 @@
 //! Random messages against the crate `aes-gcm`: each by itself, in so few steps that giant steps and
-//! intermediate folds are exercised, and all in batches.
+//! intermediate folds are exercised, all in batches, and without an opened ciphertext.
 
-use aes::cipher::consts::U12;
+use aes::cipher::consts::{U8, U12, U16, U60};
+use aes_gcm::aead::array::ArraySize;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm};
 use divisi_core::testing::PlainLab;
-use divisi_symmetric::aes::KeySize;
+use divisi_core::{Direction, Misuse, Opens, Plain, PlainByte};
+use divisi_symmetric::aes::{self as cipher, KeySize};
 use divisi_symmetric::mode::ghash::Steps;
+use divisi_symmetric::mode::one_shot;
 use divisi_symmetric::suite::{GcmMessage, Samples, Sealed, alone, in_batches};
 use proptest::prelude::*;
 
@@ -82,4 +85,64 @@ fn messages_around_the_ends_of_blocks_chunks_and_folds() {
 fn a_message_longer_than_the_standard_baby_steps() {
     let samples = &mut Samples::new(6);
     agrees(Steps::STANDARD, &[message(samples, KeySize::Aes256, 20, 16 * 1024 * 2 + 5)]);
+}
+
+/// Messages of one length under one key, with an IV each and associated data; ciphertexts and tags together.
+fn unopened(
+    key: &[u8],
+    direction: Direction,
+    ivs: &[Vec<u8>],
+    aad: &[u8],
+    texts: &[Vec<u8>],
+) -> Vec<Vec<u8>> {
+    let columns = |values: &[Vec<u8>]| -> Vec<PlainByte> {
+        (0..values[0].len()).map(|i| PlainByte::new(values.iter().map(|value| value[i]).collect())).collect()
+    };
+    let keys = cipher::expand(&mut Plain, &columns(&vec![key.to_vec(); texts.len()])).unwrap();
+    let aad = columns(&vec![aad.to_vec(); texts.len()]);
+    let e = &mut Plain;
+    let (text, tag) =
+        one_shot::gcm::crypt(e, &keys, direction, &columns(ivs), &aad, &columns(texts)).unwrap();
+    let columns = Plain.reveal(text.into_iter().chain(tag).collect::<Vec<_>>()).unwrap();
+    (0..texts.len()).map(|lane| columns.iter().map(|column| column[lane]).collect()).collect()
+}
+
+fn with_iv_of<N: ArraySize>(samples: &mut Samples, aad: usize, text: usize) {
+    let reference = |key: &[u8], iv: &[u8], aad: &[u8], text: &[u8]| {
+        let payload = Payload { msg: text, aad };
+        let gcm = AesGcm::<aes::Aes128, N>::new_from_slice(key).unwrap();
+        gcm.encrypt(iv.try_into().unwrap(), payload).unwrap()
+    };
+    let [key, iv, aad, text] = [16, N::USIZE, aad, text].map(|length| samples.bytes(length));
+    let sealed = reference(&key, &iv, &aad, &text);
+    let lanes = |value: &[u8]| vec![value.to_vec()];
+    let (iv, text) = (lanes(&iv), lanes(&text));
+    assert_eq!(unopened(&key, Direction::Encrypt, &iv, &aad, &text)[0], sealed, "IV of {} bytes", N::USIZE);
+    let (ciphertext, tag) = sealed.split_at(text[0].len());
+    let opened = unopened(&key, Direction::Decrypt, &iv, &aad, &lanes(ciphertext));
+    assert_eq!(opened[0], [&text[0], tag].concat(), "IV of {} bytes", N::USIZE);
+}
+
+#[test]
+fn messages_that_stay_shared() {
+    let samples = &mut Samples::new(7);
+    for (aad, text) in [(0, 0), (20, 0), (0, 16), (16, 33)] {
+        with_iv_of::<U8>(samples, aad, text);
+        with_iv_of::<U12>(samples, aad, text);
+        with_iv_of::<U16>(samples, aad, text);
+        with_iv_of::<U60>(samples, aad, text);
+    }
+    // several IVs of 12 bytes together, and no others
+    let several = |samples: &mut Samples, length| [(); 3].map(|()| samples.bytes(length));
+    let (key, aad, texts) = (samples.bytes(16), samples.bytes(5), several(samples, 18));
+    let ivs = several(samples, 12);
+    let together = unopened(&key, Direction::Encrypt, &ivs, &aad, &texts);
+    for ((iv, text), sealed) in ivs.iter().zip(&texts).zip(together) {
+        let one = unopened(&key, Direction::Encrypt, &[iv.clone()], &aad, &[text.clone()]);
+        assert_eq!(one[0], sealed);
+    }
+    let keys = cipher::expand(&mut Plain, &key.iter().map(|b| PlainByte::new(vec![*b])).collect::<Vec<_>>());
+    let iv: Vec<PlainByte> = (0..16).map(|i| PlainByte::new(vec![i; 2])).collect();
+    let refused = one_shot::gcm::crypt(&mut Plain, &keys.unwrap(), Direction::Encrypt, &iv, &[], &[]);
+    assert!(matches!(refused, Err(divisi_core::Abort::Misuse { what: Misuse::LengthUnsupported, .. })));
 }

@@ -13,8 +13,8 @@ use crate::mode::gcm::hash_key;
 use divisi_core::{Abort, Direction, Misuse};
 
 /// Encrypts or decrypts messages; returns the other message of each, and its whole tag (SP 800-38D,
-/// algorithms 4 and 5). With IVs of 12 bytes there may be several messages, one in each lane; with an IV of
-/// another length there is only one.
+/// algorithms 4 and 5). With IVs of 12 bytes there may be several messages, one in each lane, which the
+/// keys have, too; with an IV of another length there is only one.
 ///
 /// Cost: a call of the cipher for each block and two more; a product over GF(2^128) for each block of
 /// associated data and ciphertext and one more, one after the other; for an IV of another length, a product
