@@ -291,6 +291,26 @@ mod tests {
         assert_eq!(job.learned(2, &[none(), none(), none()]).unwrap_err().party, Some(two));
     }
 
+    /// Parties that hold other circuits, or other owners of the inputs, compare other parameters.
+    #[test]
+    fn parties_compare_circuits_and_owners() {
+        let [one, two] = [1, 2].map(|number| PartyId::new(number).unwrap());
+        let digest = |name: &str, owners: [PartyId; 2]| {
+            let circuit = Arc::new(hold(name, Adder::FewestAnds, false).unwrap());
+            let between = Between::Parties { owners: owners.to_vec(), receivers: vec![vec![one]] };
+            let job = CircuitJob { circuit, adder: Adder::FewestAnds, between, count: 1 };
+            job.describe(PublicParameters::new("t")).digest()
+        };
+        let all = [
+            digest("aes128", [one, two]),
+            digest("aes256", [one, two]),
+            digest("sha256", [one, two]),
+            digest("aes128", [one, one]),
+            digest("aes128", [two, two]),
+        ];
+        assert_eq!(all.iter().collect::<std::collections::BTreeSet<_>>().len(), all.len());
+    }
+
     /// Values of 10, 11 and 2 bits: the first for parties 1 and 3, the second for party 2, the third for 3
     /// and 1.
     #[test]

@@ -165,3 +165,32 @@ impl JobSpec {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::Direction;
+    use divisi_symmetric::aes::KeySize;
+    use divisi_symmetric::algorithm::Settings;
+
+    #[test]
+    fn keys_of_setups_have_their_lengths() {
+        let blocks = |cipher| JobSpec::Blocks(BlocksJob { cipher, direction: Direction::Encrypt, count: 3 });
+        let digests = |name: &str| {
+            let using = Settings::new(name.parse().unwrap());
+            JobSpec::Digests(DigestsJob { using, message_bytes: 9, count: 3 })
+        };
+        let jobs = [
+            (blocks(Cipher::Aes(KeySize::Aes128)), 16),
+            (blocks(Cipher::Aes(KeySize::Aes256)), 32),
+            (blocks(Cipher::TripleDes(DesKeys::Two)), 16),
+            (blocks(Cipher::TripleDes(DesKeys::Three)), 24),
+            (digests("sha256"), 0),
+            (digests("hmac-sha256"), 32),
+            (digests("hmac-sha512"), 64),
+        ];
+        for (job, bytes) in jobs {
+            assert_eq!(job.key_bytes(), bytes);
+        }
+    }
+}

@@ -87,6 +87,26 @@ fn a_message_longer_than_the_standard_baby_steps() {
     agrees(Steps::STANDARD, &[message(samples, KeySize::Aes256, 20, 16 * 1024 * 2 + 5)]);
 }
 
+/// The longer of the two, whether the message or its IV, says how many powers there are.
+#[test]
+fn messages_and_ivs_of_more_than_256_steps() {
+    let samples = &mut Samples::new(8);
+    let plain = [(60, 16 * 258), (16 * 258, 33)].map(|(iv, text)| GcmMessage {
+        key: samples.bytes(16),
+        iv: samples.bytes(iv),
+        aad: Vec::new(),
+        text: samples.bytes(text),
+    });
+    let seal = |plain: &GcmMessage| {
+        let sealed =
+            unopened(&plain.key, Direction::Encrypt, &[plain.iv.clone()], &[], &[plain.text.clone()]);
+        let (text, tag) = sealed[0].split_at(plain.text.len());
+        Sealed { text: text.to_vec(), tag: tag.try_into().unwrap() }
+    };
+    let sealed = plain.iter().map(seal).collect::<Vec<_>>();
+    alone(&PlainLab, Steps::new(2, 200).unwrap(), &plain, &sealed);
+}
+
 /// Messages of one length under one key, with an IV each and associated data; ciphertexts and tags together.
 fn unopened(
     key: &[u8],
