@@ -188,3 +188,34 @@ impl<S: Trust> Pads<S> {
         made
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+
+    /// Nothing is kept of what was made beyond the last position, in either direction.
+    #[test]
+    fn pads_end_at_their_last_position() {
+        let ends = run(2, &PublicParameters::new("pads tests"), |session| {
+            let part = || Some(Part { words: vec![7; 128].into(), first: 3 });
+            let mut made: Pads<SemiHonest> =
+                Pads::new(&session, 70, vec![u64::MAX; 2], vec![None, part()], vec![part(), part()]);
+            let lengths = |pads: &Pads<_>| {
+                let parts = pads.own.iter().chain(&pads.others).flatten();
+                (pads.bits().to_vec(), parts.map(|part| part.words.len()).collect::<Vec<_>>())
+            };
+            let whole = lengths(&made);
+            let front = made.take(65).map(|front| lengths(&front));
+            Ok((whole, front, lengths(&made)))
+        });
+        for end in ends {
+            let (whole, front, rest) = end.unwrap();
+            assert_eq!(whole, (vec![u64::MAX, 63], vec![70; 3]));
+            assert_eq!(front, Some((vec![u64::MAX, 1], vec![65; 3])));
+            assert_eq!(rest, (vec![31], vec![5; 3]));
+        }
+    }
+}

@@ -245,4 +245,22 @@ mod tests {
         let degrees = buckets as f64 - 1.0;
         assert!(off < degrees + 6.0 * (2.0 * degrees).sqrt(), "{off}");
     }
+
+    /// Each word stands at its item, also that of the last one, and first items have none.
+    #[test]
+    fn words_of_others_stand_at_their_items() {
+        for run in 0..20 {
+            let partition = Partition::new(&[run; 16], 12, 3);
+            let words: Vec<u64> = (100..112).collect();
+            let firsts = partition.firsts(&words);
+            let d: Vec<u64> = partition.differences(&firsts, &words).collect();
+            let all = partition.of_all(&d);
+            for (t, word) in words.iter().enumerate() {
+                let bucket = partition.bucket_of(t);
+                let first = |t: &&u32| partition.bucket_of(**t as usize) == bucket;
+                let first = words[*partition.firsts.iter().find(first).unwrap() as usize];
+                assert_eq!((firsts[bucket], all[t] ^ first, all.len()), (first, *word, 12), "{run} {t}");
+            }
+        }
+    }
 }

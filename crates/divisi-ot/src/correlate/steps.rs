@@ -220,3 +220,30 @@ pub(super) fn add_own<P: Payload>(payload: &P, bits: &[u64], values: &[P::Word],
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::correlate::{Long, payload::Payload};
+
+    /// Rows of one word, of several, and of as many as one is in eight bits.
+    #[test]
+    fn own_payloads_are_added_to_rows_of_any_length() {
+        for words in [1, 2, 256, 257] {
+            let payload = Long { count: words };
+            let rows = BATCH + 3;
+            let value = |i: usize| (i * 7919 % 65_537) as u32;
+            let values: Vec<u32> = (0..rows * words).map(value).collect();
+            let bits: Vec<u64> = (0..rows.div_ceil(64) as u64).map(|i| i.wrapping_mul(DIGITS)).collect();
+            let mut out = vec![5; values.len()];
+            add_own(&payload, &bits, &values, &mut out);
+            for (i, (value, out)) in values.iter().zip(out).enumerate() {
+                let row = i / words;
+                let added = bits[row / 64] >> (row % 64) & 1;
+                assert_eq!(out, payload.add(5, value * added as u32), "{words} {i}");
+            }
+        }
+    }
+
+    const DIGITS: u64 = 0x9e37_79b9_7f4a_7c15;
+}

@@ -299,6 +299,18 @@ mod tests {
         assert_eq!(seen.len(), 2 * 2 * 6 * 5);
     }
 
+    /// The permutation alone could be inverted: each element is added to its image.
+    #[test]
+    fn hashes_add_their_inputs() {
+        let (permutations, x) = (Permutations::fixed(), [0, 7, u128::MAX]);
+        for which in 0..5 {
+            let mut image = x;
+            permutations.0[which].permute(&mut image);
+            let hashed = permutations.apply(which, &x);
+            assert!(hashed.iter().zip(&x).map(|(hashed, x)| hashed ^ x).eq(image), "{which}");
+        }
+    }
+
     const DELTA: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834;
 
     /// No two leaves are equal, in any tree, and the holder lacks exactly its own.
