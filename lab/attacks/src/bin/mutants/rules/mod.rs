@@ -171,9 +171,10 @@ pub fn list(source: &Source, engine: &str) -> Result<Vec<Mutant>, String> {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let sites = sites::of(file, text)?.into_iter().filter(|site| {
             let line = line_at(text, site.at.start);
-            // marks of secrets are empty functions
-            let marks = ["leak", "secret", "public", "received", "plant"];
-            let marks = marks.iter().any(|mark| line.contains(&format!("taint::{mark}(")));
+            // marks of secrets are empty functions, and records serve tests
+            let marks = ["leak", "secret", "public", "received", "plant"].map(|mark| format!("taint::{mark}("));
+            let records = ["record::note(", "self.note("].map(str::to_owned);
+            let marks = marks.iter().chain(&records).any(|mark| line.contains(mark));
             !marks && !source.is_hook(file, line)
         });
         for site in sites {
