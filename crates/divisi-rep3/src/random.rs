@@ -110,6 +110,10 @@ mod tests {
         for own in [true, false] {
             let ends = TrioHarness::default().act(|mut trio| {
                 let mut other = Trio::new(trio.session().strand()?)?;
+                // not the first coin of the session alone
+                let first = trio.barrier()?;
+                trio.coin_ahead(&first)?;
+                trio.confirm_coin()?;
                 let (mine, theirs) = (trio.barrier()?, other.barrier()?);
                 trio.coin_ahead(if own { &mine } else { &theirs })?;
                 trio.confirm_coin()

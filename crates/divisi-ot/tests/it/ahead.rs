@@ -4,7 +4,7 @@
 use crate::common::{ends, honest, parameters, refused};
 use divisi_core::testing::{in_another, party, run};
 use divisi_core::{Abort, Misuse, Session, step};
-use divisi_ot::correlate::BitVectors;
+use divisi_ot::correlate::{BitVectors, Long};
 use divisi_ot::testing::{deal, deal_over_field, fit};
 use divisi_ot::{Bits, Links, MacShares, Setup, SetupConfig};
 
@@ -152,23 +152,36 @@ fn rows_out_of_order_are_refused() {
     refused(ends, "without a field");
 }
 
-/// Products that are begun ahead are counted like others.
+/// Products that are begun ahead are right and counted like others, also those of a second message.
 #[test]
 fn products_that_are_begun_are_counted() {
+    let (rows, words, p) = (140, 600, Long::MODULUS);
+    let payload = Long { count: words };
     let counts = |ahead: bool| {
-        honest(all(2, move |session, _, setup| {
-            let mut pads = setup.wide_rows(session, Bits::Random(20))?.pads;
-            let (before, payload) = (session.meter().read(), BitVectors { width: 56 });
-            if ahead {
-                let begun = setup.begin_correlate(session, &mut pads, None, payload, &[5; 20])?;
-                setup.finish_correlate(session, begun)?;
+        let ends = honest(all(2, move |session, _, setup| {
+            let mut pads = setup.wide_rows(session, Bits::Random(rows))?.pads;
+            let (before, of) = (session.meter().read(), session.me().index() as u64 + 3);
+            let word = |i: usize| ((i as u64 + of).pow(3) % p) as u32;
+            let values: Vec<u32> = (0..rows * words).map(word).collect();
+            let bits = pads.bits().to_vec();
+            let products = if ahead {
+                let begun = setup.begin_correlate(session, &mut pads, None, payload, &values)?;
+                setup.finish_correlate(session, begun)?
             } else {
-                setup.correlate(session, &mut pads, None, &payload, &[5; 20])?;
-            }
+                setup.correlate(session, &mut pads, None, &payload, &values)?
+            };
             let after = session.meter().read();
             assert_ne!(after.checks, before.checks);
-            Ok(after.checks)
-        }))
+            Ok((after.checks, bits, values, products.to_vec()))
+        }));
+        let [one, two] = &ends[..] else { panic!("two parties") };
+        for at in 0..rows * words {
+            let bit = |bits: &[u64]| bits[at / words / 64] >> (at / words % 64) & 1;
+            let sum = |of: [u32; 2]| of.into_iter().map(u64::from).sum::<u64>() % p;
+            let x = bit(&one.1) + bit(&two.1);
+            assert_eq!(sum([one.3[at], two.3[at]]), x * sum([one.2[at], two.2[at]]) % p, "{ahead} {at}");
+        }
+        ends.into_iter().map(|end| end.0).collect::<Vec<_>>()
     };
     assert_eq!(counts(true), counts(false));
 }

@@ -19,6 +19,7 @@ mod examples;
 mod garbled;
 mod misuse;
 mod misuse_at_run_time;
+mod misuse_of_chains;
 mod modes;
 mod mutants;
 mod nets;

@@ -23,6 +23,30 @@ fn strands_are_as_many_as_there_are_chunks_for() {
     assert_eq!((strands(1, 100_000), strands(2, 100_000), strands(8, 1)), (1, 2, 1));
 }
 
+/// What has vectors, or is garbled, is made ahead, unless it is garbled on demand or has no products.
+#[test]
+fn what_can_be_made_ahead_is() {
+    let ahead = |name: Option<&str>, protocol, rounds, on_demand| {
+        let what = match name {
+            Some(name) => What::Function(Use::new(name.parse().unwrap())),
+            None => What::Aes { rounds: 10, direction: Direction::Encrypt },
+        };
+        Task { what, protocol, rounds, on_demand, ..aes(1) }.makes_ahead()
+    };
+    let aes = |protocol, rounds, on_demand| ahead(None, protocol, rounds, on_demand);
+    let of = |name, rounds, on_demand| ahead(Some(name), Protocol::Gf4Circuit, rounds, on_demand);
+    assert!(aes(Protocol::Lut16, Rounds::OfLevels, false));
+    assert!(!aes(Protocol::Gf4Circuit, Rounds::OfLevels, false));
+    for name in ["sha256", "cmac-aes128"] {
+        assert!(!of(name, Rounds::OfLevels, false) && !of(name, Rounds::Constant, true), "{name}");
+        assert!(of(name, Rounds::Constant, false), "{name}");
+    }
+    for on_demand in [false, true] {
+        assert!(!of("gmac-aes128", Rounds::Constant, on_demand));
+        assert_eq!(aes(Protocol::Gf4Circuit, Rounds::Constant, on_demand), !on_demand);
+    }
+}
+
 /// Inputs come from somebody else: a component that is too short or too long is refused, whichever it is.
 #[test]
 fn inputs_of_a_wrong_length_are_refused() {

@@ -14,7 +14,7 @@ use divisi_symphony::Priority;
 use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing};
 use divisi_symphony::macnifico::{Macnifico, Received, public_message};
 use divisi_symphony::many::{MessageJob, Outcome, OwnedPayload, many};
-use divisi_symphony::sharp::Sharp;
+use divisi_symphony::sharp::{Sharp, input_message};
 use std::collections::BTreeSet;
 
 const KEY: [u8; 16] = *b"sixteen bytes in";
@@ -230,7 +230,13 @@ fn whatever_is_public_is_compared() {
         let sha = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Priority::LowLatency)?;
         sha.hash(rep, &messages[usize::from(odd)]).map(drop)
     }
-    let uses: [(&str, Use); 6] = [
+    fn owned(rep: &mut Rep3, lengths: [usize; 2]) -> Result<(), Abort> {
+        let (me, owner) = (rep.trio().me(), PartyId::new(1).unwrap());
+        let own: Option<&[&[u8]]> = (me == owner).then_some(&[b"a", b"abc"]);
+        input_message(rep, owner, &lengths, own).map(drop)
+    }
+    let uses: [(&str, Use); 7] = [
+        ("lengths of an owner's messages", |rep, odd| owned(rep, if odd { [3, 1] } else { [1, 3] })),
         ("the first of two messages", |rep, odd| {
             public_message(rep, &[if odd { b"abd" } else { b"abc" }, b"abc"]).map(drop)
         }),

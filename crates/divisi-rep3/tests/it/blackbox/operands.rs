@@ -153,6 +153,23 @@ fn lookups_refuse_what_does_not_fit() {
     refuses("lookup_additive_of_additive", ALL, additive, add, |b, x, v| {
         b.lookup_additive_of_additive(&table, x, v).map(drop)
     });
+    // an index of other elements, after one that fits
+    let other = |b: &mut BlackBox| {
+        let [x, y] = [b.random::<Gf4>(N), b.random(N)];
+        b.local_mul(&x, &y)
+    };
+    is_misuse("lookup_of_additive by four bits", |b| {
+        let (x, v, other) = (additive(b, N)?, rss(b, N)?, other(b)?);
+        b.lookup_of_additive(&table, x, v)?;
+        let v = rss(b, N)?;
+        b.lookup_of_additive(&table, other, v).map(drop)
+    });
+    is_misuse("lookup_additive_of_additive by four bits", |b| {
+        let (x, v, other) = (additive(b, N)?, add(b, N)?, other(b)?);
+        b.lookup_additive_of_additive(&table, x, v)?;
+        let v = add(b, N)?;
+        b.lookup_additive_of_additive(&table, other, v).map(drop)
+    });
     refuses("lookup_cube", ALL, shared, three, |b, x, v| b.lookup_cube(&cube, &[(&x, 8)], v).map(drop));
     refuses("sample", ALONE, rss, nothing, |b, v, ()| b.sample(&table, v).map(drop));
     refuses("sample_additive", ALONE, add, nothing, |b, v, ()| b.sample_additive(&table, v).map(drop));

@@ -1,13 +1,17 @@
 //! Right in every role.
 
 use super::*;
-use divisi_rep3::lab::run;
+use divisi_core::Lanes;
+use divisi_core::testing::{Lab, OpenedOutputs, Outputs, PlainLab};
+use divisi_rep3::lab::{Rep3Lab, run};
+use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::suite::functions::{Case, in_pieces, outputs};
 
 /// Random programs, lanes over the edges of words, tiles and groups, every rotation of the roles.
 #[test]
 fn random_programs_give_what_they_give_in_the_clear() {
     let mut noise = Noise(5);
-    for (seed, lanes) in (0..).zip([1, 2, 63, 64, 65, 129, 513]) {
+    for (seed, lanes) in (0..).zip([1, 2, 63, 64, 65, 129, 512, 513]) {
         let program = random_program(seed, 4, 60 + noise.below(200));
         let (values, parts) = dealt(seed, 4, lanes);
         let expected = in_the_clear(&program, &values);
@@ -85,5 +89,62 @@ fn shares_serve_the_other_way_and_back() {
             .unwrap();
             assert!(opened.iter().all(|columns| *columns == expected), "{skip} {order:?}");
         }
+    }
+}
+
+/// A job without lanes has outputs without lanes, and those beside it have theirs.
+#[test]
+fn a_job_without_lanes_has_its_outputs() {
+    let programs = [random_program(41, 2, 80), random_program(42, 2, 60)];
+    let (values, parts) = dealt(6, 2, 3);
+    let expected = in_the_clear(&programs[1], &values);
+    let opened = run(|mut trio| {
+        let none = trio.input(&Part { first: Vec::new(), second: Vec::new() })?;
+        let secret = inputs(&mut trio, &parts)?;
+        let mut e = engine(trio);
+        let wires = [bits(&mut e, &[none.clone(), none])?, bits(&mut e, &secret)?];
+        let mut jobs: Vec<_> =
+            programs.iter().zip(wires).map(|(program, wires)| ProgramRun::new(program, wires)).collect();
+        e.run(&mut jobs)?;
+        let empty: Vec<usize> = jobs[0].wires.iter().map(Lanes::lanes).collect();
+        Ok((empty, open(&mut e, &jobs[1].wires)?))
+    })
+    .unwrap();
+    let empty = vec![0; programs[0].output_bits()];
+    assert!(opened.iter().all(|(none, columns)| *none == empty && *columns == expected));
+}
+
+/// Parties whose engine has constant rounds.
+struct ConstantRounds;
+
+impl Lab for ConstantRounds {
+    type Engine = Rep3;
+
+    fn run(
+        &self,
+        inputs: &[Vec<u8>],
+        f: impl Fn(&mut Rep3, Vec<Byte>) -> Result<Outputs<Rep3>, Abort> + Sync,
+    ) -> Result<OpenedOutputs, Abort> {
+        let lab = Rep3Lab { protocol: Protocol::Gf4Circuit, security: Security::Malicious };
+        lab.run(inputs, |e, inputs| {
+            e.use_rounds(Rounds::Constant);
+            f(e, inputs)
+        })
+    }
+}
+
+/// Here a function is one program, or one for each length of messages, and has the same outputs.
+#[test]
+fn functions_in_one_program_give_what_they_give_in_many() {
+    for name in ["sha256", "hmac-sha256", "kmac128", "cmac-aes128"] {
+        let settings = Settings::new(name.parse().unwrap());
+        let key: Vec<u8> = (0..settings.algorithm.key_bytes()).map(|i| (i * i) as u8).collect();
+        let case = |bytes: u8| Case { key: key.clone(), nonce: [0; 12], message: (0..bytes).collect() };
+        let long = case(255);
+        assert_eq!(in_pieces(&ConstantRounds, &settings, &long), in_pieces(&PlainLab, &settings, &long));
+        let cases = [17, 3, 0, 17, 3].map(case);
+        let [one, many] =
+            [outputs(&ConstantRounds, &settings, &cases), outputs(&PlainLab, &settings, &cases)];
+        assert_eq!(one, many, "{name}");
     }
 }
