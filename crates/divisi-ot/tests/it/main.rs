@@ -6,6 +6,7 @@ mod attacks;
 mod bits;
 mod common;
 mod correlations;
+mod erased;
 mod field;
 mod hashed_coins;
 mod mutants;

@@ -1,0 +1,89 @@
+//! Whichever message of a use does not fit, neither Delta nor a source of rows is left.
+
+use crate::common::parameters;
+use divisi_core::testing::{Harness, party, run};
+use divisi_core::{Abort, Misuse, Session};
+use divisi_ot::correlate::BitVectors;
+use divisi_ot::{Bits, Links, Setup, SetupConfig};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Shortens each message that P1 sends in a use of its set-up, one after the other. P2's set-up is erased
+/// when its use fails, and only then. Returns how often it failed.
+fn shortened(
+    over_field: bool,
+    used: impl Fn(&mut Session, &mut Setup) -> Result<(), Abort> + Copy + Sync,
+) -> usize {
+    let config = SetupConfig::default();
+    let parameters = Setup::describe_field(48, config.describe(parameters()));
+    let mut failed = 0;
+    for nth in 0.. {
+        let harness = Harness::new(2, &parameters);
+        let (in_use, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let (is_in_use, counted) = (Arc::clone(&in_use), Arc::clone(&count));
+        harness.hand(party(1), party(2), move |mut frame| {
+            if is_in_use.load(Ordering::SeqCst) && counted.fetch_add(1, Ordering::SeqCst) == nth {
+                frame.body.pop();
+            }
+            vec![frame]
+        });
+        let ends = harness.act(|mut session| {
+            let session = &mut session;
+            let mut setup = if over_field {
+                Setup::over_field(session, config, 48)?
+            } else {
+                Setup::new(session, config)?
+            };
+            if session.me() == party(1) {
+                in_use.store(true, Ordering::SeqCst);
+            }
+            let end = used(session, &mut setup);
+            if session.me() == party(1) {
+                in_use.store(false, Ordering::SeqCst);
+            }
+            Ok((end, setup.delta().get()))
+        });
+        let (end, delta) = ends[1].as_ref().unwrap();
+        assert_eq!(end.is_err(), *delta == 0, "message {nth}: {end:?}");
+        failed += usize::from(end.is_err());
+        if count.load(Ordering::SeqCst) <= nth {
+            assert!(end.is_ok(), "{end:?}");
+            break;
+        }
+    }
+    failed
+}
+
+#[test]
+fn nothing_is_left_after_a_message_that_does_not_fit() {
+    let width = BitVectors { width: 56 };
+    let rows = shortened(false, |session, setup| setup.mac_rows(session, Bits::Random(5)).map(drop));
+    let unchecked = shortened(false, |session, setup| {
+        setup.semi_honest_rows(session, Bits::Random(5), Links::All).map(drop)
+    });
+    let begun = shortened(false, |session, setup| {
+        let begun = setup.begin_semi_honest(session, Bits::Random(5), Links::All)?;
+        setup.finish_semi_honest(session, begun).map(drop)
+    });
+    let ahead = shortened(true, |session, setup| {
+        let begun = setup.begin_ahead(session, 10, 10)?;
+        let received = setup.receive_ahead(session, begun)?;
+        setup.finish_ahead(session, received).map(drop)
+    });
+    let products = shortened(false, |session, setup| {
+        let mut pads = setup.semi_honest_rows(session, Bits::Random(5), Links::All)?;
+        let begun = setup.begin_correlate(session, &mut pads, None, width, &[1; 5])?;
+        setup.finish_correlate(session, begun).map(drop)
+    });
+    let bits = shortened(false, |session, setup| setup.random_products(session, 5, &[1]).map(drop));
+    let all = [rows, unchecked, begun, ahead, products, bits];
+    assert!(all.iter().all(|failed| *failed > 0), "{all:?}");
+}
+
+/// A party is never alone.
+#[test]
+fn one_party_has_nobody_to_make_rows_with() {
+    let ends =
+        run(1, &parameters(), |mut session| Setup::new(&mut session, SetupConfig::default()).map(drop));
+    assert!(matches!(ends[0], Err(Abort::Misuse { what: Misuse::PartyCount, .. })), "{:?}", ends[0]);
+}
