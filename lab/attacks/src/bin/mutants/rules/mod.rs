@@ -172,7 +172,8 @@ pub fn list(source: &Source, engine: &str) -> Result<Vec<Mutant>, String> {
         let sites = sites::of(file, text)?.into_iter().filter(|site| {
             let line = line_at(text, site.at.start);
             // marks of secrets are empty functions, and records serve tests
-            let marks = ["leak", "secret", "public", "received", "plant"].map(|mark| format!("taint::{mark}("));
+            let marks =
+                ["leak", "secret", "public", "received", "plant"].map(|mark| format!("taint::{mark}("));
             let records = ["record::note(", "self.note("].map(str::to_owned);
             let marks = marks.iter().chain(&records).any(|mark| line.contains(mark));
             !marks && !source.is_hook(file, line)
@@ -275,7 +276,7 @@ mod tests {
             self.spent += n;
             prg.words(&mut words);
             sampler.bits(&mut bits);
-            if low & 3 == 1 || low == 3 { return Err(few()); }
+            if low & 3 == 1 || low == 3 || kind == Kind::Small { return Err(few()); }
             let masked = share ^ mask;
             let coin = s.toss(COIN)?;
             let fine = reduced && left <= bound;
@@ -306,7 +307,10 @@ mod tests {
         assert!(has("self.spent += n;", "leaves out `+=`"));
         assert!(has("prg.words(&mut words);", "takes one element for all of the draw words"));
         assert!(has("prg.words(&mut words);", "takes the list of before for the draw words"));
-        // of one bit, or of less than a byte, eight bits are all
+        // of one bit, of less than a byte, and of a variant eight bits are all
+        assert!(
+            !has("kind == Kind::Small", "eight bits") && has("kind == Kind::Small", "that they are equal")
+        );
         assert!(has("sampler.bits(&mut bits);", "keeps the first element of the draw bits"));
         assert!(!has("sampler.bits(&mut bits);", "eight bits") && !has("low & 3 == 1", "eight bits"));
         assert!(has("low == 3", "looks at eight bits"));

@@ -30,7 +30,9 @@ impl<'t> Sites<'t> {
             "says but for the first time that they are equal".into(),
             later.replace("{text}", text),
         );
-        if !(is_a_byte(&binary.left) && is_a_byte(&binary.right)) {
+        let sides = [&*binary.left, &*binary.right];
+        // variants differ in eight bits, too
+        if !sides.iter().all(|side| is_a_byte(side)) && !sides.iter().any(|side| is_a_variant(side)) {
             let bits = format!("(if {{on}} {{ ({left}) as u8 {sign} ({right}) as u8 }} else {{ {text} }})");
             self.add(expr, format!("looks at eight bits of `{sign}`"), bits);
         }
@@ -217,4 +219,13 @@ fn is_a_byte(expr: &Expr) -> bool {
         }
         _ => literal(expr).is_some_and(|number| number < 256),
     }
+}
+
+/// Whether this names a variant of an enumeration, as `Security::Malicious` does.
+fn is_a_variant(expr: &Expr) -> bool {
+    let Expr::Path(path) = expr else { return false };
+    let names: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    let is_type = |name: &String| name.starts_with(|c: char| c.is_uppercase());
+    let [.., of, name] = &names[..] else { return false };
+    is_type(of) && is_type(name) && name.contains(|c: char| c.is_lowercase())
 }

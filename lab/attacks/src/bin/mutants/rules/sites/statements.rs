@@ -122,7 +122,8 @@ impl<'t> Sites<'t> {
             other("keeps the last only of", format!("{left} = {right};"));
             other("keeps the first only of", format!("if !crate::by_rule::later(true) {{ {text} }}"));
         }
-        if sign == "|=" {
+        // bits that are shifted to places of their own are as well added
+        if sign == "|=" && !right.contains("<<") {
             other("adds up instead of", format!("{left} ^= {right};"));
         }
         if ["|=", "^="].contains(&sign) {
