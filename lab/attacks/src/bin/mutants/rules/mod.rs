@@ -171,11 +171,11 @@ pub fn list(source: &Source, engine: &str) -> Result<Vec<Mutant>, String> {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let sites = sites::of(file, text)?.into_iter().filter(|site| {
             let line = line_at(text, site.at.start);
-            // marks of secrets are empty functions, and records serve tests
+            // marks of secrets are empty functions, records serve tests, and memory is wiped as it is freed
             let marks =
                 ["leak", "secret", "public", "received", "plant"].map(|mark| format!("taint::{mark}("));
-            let records = ["record::note(", "self.note("].map(str::to_owned);
-            let marks = marks.iter().chain(&records).any(|mark| line.contains(mark));
+            let others = ["record::note(", "self.note(", "(Zeroize::zeroize)"].map(str::to_owned);
+            let marks = marks.iter().chain(&others).any(|mark| line.contains(mark));
             !marks && !source.is_hook(file, line)
         });
         for site in sites {
