@@ -160,6 +160,13 @@ mod tests {
     }
 
     #[test]
+    fn what_is_selected_stays_verified() {
+        let all = Verified(vec![10, 11, 12]);
+        assert_eq!(all.select(&[2, 0, 3, 2]).into_inner(), [12, 10, 12]);
+        assert_eq!(all.each().into_iter().map(Verified::into_inner).collect::<Vec<_>>(), [10, 11, 12]);
+    }
+
+    #[test]
     fn what_may_be_absent_stays_verified() {
         assert_eq!(Verified(Some(7)).transpose().map(Verified::into_inner), Some(7));
         assert!(Verified(None::<u8>).transpose().is_none());

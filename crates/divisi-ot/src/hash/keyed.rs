@@ -87,7 +87,7 @@ impl<'a, F: Family> Keyed<'a, F> {
         while from < x.len() {
             let to = self.run(from, x.len(), &tweak);
             let (x, place, block) = (&mut x[from..to], self.place, tweak(from).unit >> self.shift);
-            self.note(x, 1, block, |i| tweak(from + i));
+            self.recorded(x, 1, block, |i| tweak(from + i));
             self.words.clear();
             self.words.extend((from..to).map(|i| tweak(i).word(place)));
             turned(&mut self.current, self.family, place, block).hash(x, &self.words);
@@ -109,7 +109,7 @@ impl<'a, F: Family> Keyed<'a, F> {
             let (now, later) = rest.split_at_mut(n * ROWS * EACH);
             let of =
                 |i: usize| Tweak { unit: unit + (i / (ROWS * EACH)) as u64, row: (i / EACH % ROWS) as u8 };
-            self.note(now, 1, block, of);
+            self.recorded(now, 1, block, of);
             if self.words.len() < now.len() {
                 self.words.resize(now.len(), 0);
             }
@@ -161,7 +161,7 @@ impl<'a, F: Family> Keyed<'a, F> {
 
     /// A test's record of the calls of one run.
     #[inline]
-    fn note(&self, inputs: &[u128], blocks: usize, block: u64, tweak: impl Fn(usize) -> Tweak) {
+    fn recorded(&self, inputs: &[u128], blocks: usize, block: u64, tweak: impl Fn(usize) -> Tweak) {
         #[cfg(feature = "testing")]
         crate::record::note(|records| {
             let place = self.place;
@@ -183,7 +183,7 @@ impl<'a, F: Family> Keyed<'a, F> {
     #[inline]
     fn after(&mut self, pi: &mut [u128], blocks: usize, tweak: impl Fn(usize) -> Tweak, out: &mut [u128]) {
         let (place, block) = (self.place, tweak(0).unit >> self.shift);
-        self.note(pi, blocks, block, &tweak);
+        self.recorded(pi, blocks, block, &tweak);
         let cipher = turned(&mut self.current, self.family, place, block);
         cipher.permute(pi);
         let word = |i: usize| tweak(i).word(place);

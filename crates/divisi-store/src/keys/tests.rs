@@ -212,6 +212,20 @@ fn a_file_under_another_name_is_damage() {
     assert!(error.contains("another name"), "{error}");
 }
 
+/// A key of another party is named, with its party; so is a directory that cannot be used.
+#[test]
+fn errors_name_their_file() {
+    let (dir, keys) = store();
+    let name = made(&keys, "k");
+    let file = dir.path().join("keys/k.key");
+    assert!(keys.active(&name, 2).is_ok());
+    let Err(StoreError::OtherParty(named, 2)) = keys.active(&name, 1) else { panic!("of party 2") };
+    assert_eq!(named, file);
+    let other = dir.path().join("other");
+    fs::create_dir_all(other.join(LOCK)).unwrap();
+    assert!(matches!(StoredKeys::open(&other), Err(StoreError::Io(named, _)) if named == other));
+}
+
 #[test]
 fn a_directory_that_others_may_use_is_refused() {
     let dir = tempfile::tempdir().unwrap();

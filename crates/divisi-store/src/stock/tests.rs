@@ -1,4 +1,4 @@
-use super::files::{GONE, HEAD, LOCK, STATE, forget, look};
+use super::files::{GONE, HEAD, LOCK, LOT, STATE, forget, look};
 use super::*;
 use crate::cut::CutDisk;
 use std::sync::atomic::AtomicU64;
@@ -164,6 +164,53 @@ fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
 
 /// 1.10: a stock that an abort destroyed cannot be opened again, and neither can one whose process died while
 /// alpha was at risk.
+/// The files of lots in a directory.
+fn lots(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let all = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    all.filter(|path| path.to_str().unwrap().ends_with(LOT))
+}
+
+/// An error of a file tells which one it was, and one of a directory which one that was.
+#[test]
+fn errors_name_their_place() {
+    let (_dir, path) = private_dir();
+    let reserve = filled(&path, 2);
+    let before: Vec<PathBuf> = lots(&path).collect();
+    reserve.wipe(0, 0).unwrap();
+    let gone: Vec<PathBuf> = before.into_iter().filter(|lot| !lot.exists()).collect();
+    let Err(StockError::Damaged(named, _)) = reserve.lot(0, 0) else { panic!("it is missing") };
+    assert_eq!(gone, [named]);
+    reserve.destroy().unwrap();
+    for _ in 0..2 {
+        assert!(matches!(reserve.take(0, 1), Err(StockError::Destroyed(named)) if named == path));
+    }
+    drop(reserve);
+    assert!(matches!(opened(&path), Err(StockError::Destroyed(named)) if named == path));
+    // a directory where the lock should be
+    let (_dir, other) = private_dir();
+    std::fs::create_dir_all(other.join(LOCK)).unwrap();
+    let made = Reserve::create(&other, key(1), entropy(), info(2), Vec::new().into());
+    assert!(matches!(made, Err(StockError::Io(named, _)) if named == other));
+}
+
+/// Each stock that replaces another one begins without a lot of it.
+#[test]
+fn nothing_is_left_of_a_stock_that_is_replaced() {
+    let (_dir, path) = private_dir();
+    for _ in 0..3 {
+        drop(filled(&path, 2));
+        let reserve = opened(&path).unwrap();
+        reserve.take(0, 6).unwrap();
+        reserve.take(1, 4).unwrap();
+        drop(reserve);
+        let next = Reserve::create(&path, key(1), entropy(), info(2), Vec::new().into()).unwrap();
+        let left: Vec<PathBuf> = lots(&path).collect();
+        assert!(left.is_empty(), "{left:?}");
+        next.destroy().unwrap();
+        drop(next);
+    }
+}
+
 #[test]
 fn what_is_destroyed_does_not_come_back() {
     let (_dir, path) = private_dir();

@@ -174,7 +174,7 @@ pub fn list(source: &Source, engine: &str) -> Result<Vec<Mutant>, String> {
             // marks of secrets are empty functions, records serve tests, and memory is wiped as it is freed
             let marks =
                 ["leak", "secret", "public", "received", "plant"].map(|mark| format!("taint::{mark}("));
-            let others = ["record::note(", "self.note(", "(Zeroize::zeroize)"].map(str::to_owned);
+            let others = ["record::note(", "(Zeroize::zeroize)"].map(str::to_owned);
             let marks = marks.iter().chain(&others).any(|mark| line.contains(mark));
             !marks && !source.is_hook(file, line)
         });
