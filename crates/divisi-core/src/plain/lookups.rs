@@ -48,7 +48,7 @@ impl Lookups for Plain {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Table;
+    use crate::{LookupOnto, Misuse, Table};
 
     #[test]
     fn every_index_gives_its_value() {
@@ -61,5 +61,25 @@ mod tests {
             assert_eq!(found, *value);
         }
         assert!(Plain.look_up(&mut layer).is_err());
+    }
+
+    /// A value goes to as many places as it has bits, all of which are there; each call looks.
+    #[test]
+    fn places_of_values_are_there() {
+        static TABLE: Table = Table { index: 1, width: 2, values: &[1, 2] };
+        let bit = PlainBit::new(&[true]);
+        let onto = |to: &[usize]| {
+            let mut state = vec![PlainBit::new(&[false]); 4];
+            let zero = PlainBit::new(&[false]);
+            let layer = [LookupOnto { table: &TABLE, index: vec![[&bit, &zero]], to: to.to_vec() }];
+            Plain.look_up_onto(&layer, &mut state).map(|()| state.iter().map(|bit| bit.lane(0)).collect())
+        };
+        assert_eq!(onto(&[1, 3]), Ok(vec![false, false, false, true]));
+        for to in [&[1][..], &[1, 2, 3], &[1, 4], &[4, 1], &[1, 260], &[]] {
+            assert_eq!(
+                onto(to),
+                Err(Abort::Misuse { step: crate::traits::ONTO, what: Misuse::CircuitUnfit })
+            );
+        }
     }
 }

@@ -224,6 +224,10 @@ fn errors_name_their_file() {
     let other = dir.path().join("other");
     fs::create_dir_all(other.join(LOCK)).unwrap();
     assert!(matches!(StoredKeys::open(&other), Err(StoreError::Io(named, _)) if named == other));
+    for no_folder in [file.clone(), file.join("below")] {
+        let opened = StoredKeys::open_in(&no_folder);
+        assert!(matches!(opened, Err(StoreError::Io(named, _)) if named == no_folder), "{no_folder:?}");
+    }
 }
 
 #[test]
