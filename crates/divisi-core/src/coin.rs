@@ -228,7 +228,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::PublicParameters;
-    use crate::testing::run;
+    use crate::testing::{in_another, run};
 
     /// All parties toss the same coins, each of whose 128 bits takes both values.
     #[test]
@@ -243,5 +243,17 @@ mod tests {
         assert_eq!(ours, theirs);
         assert_eq!(ours.iter().fold(0, |any, coin| any | coin), u128::MAX);
         assert_eq!(ours.iter().fold(u128::MAX, |all, coin| all & coin), 0);
+    }
+
+    /// Coins that were committed to in one session are opened in no other, also if its id begins alike.
+    #[test]
+    fn coins_belong_to_their_session() {
+        let ends = in_another(2, &PublicParameters::new("coins"), Coins::commit, |session, mut coins| {
+            // not the first coin of this thread
+            Coins::commit(session)?.toss(session, step!("toss"))?;
+            coins.toss(session, step!("toss")).map(drop)
+        });
+        let refused = |end: &_| matches!(end, Err(Abort::Misuse { what: Misuse::OtherSession, .. }));
+        assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{ends:?}");
     }
 }

@@ -66,12 +66,13 @@ mod tests {
     /// A value goes to as many places as it has bits, all of which are there; each call looks.
     #[test]
     fn places_of_values_are_there() {
-        static TABLE: Table = Table { index: 1, width: 2, values: &[1, 2] };
+        static TABLE: Table = Table { index: 2, width: 2, values: &[0, 3, 1, 2] };
         let bit = PlainBit::new(&[true]);
         let onto = |to: &[usize]| {
             let mut state = vec![PlainBit::new(&[false]); 4];
             let zero = PlainBit::new(&[false]);
-            let layer = [LookupOnto { table: &TABLE, index: vec![[&bit, &zero]], to: to.to_vec() }];
+            let layer =
+                [LookupOnto { table: &TABLE, index: vec![[&bit, &zero], [&zero, &bit]], to: to.to_vec() }];
             Plain.look_up_onto(&layer, &mut state).map(|()| state.iter().map(|bit| bit.lane(0)).collect())
         };
         assert_eq!(onto(&[1, 3]), Ok(vec![false, false, false, true]));

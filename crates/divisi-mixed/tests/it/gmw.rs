@@ -3,7 +3,7 @@
 use crate::common;
 use crate::common::{agreed, honest, plain, product, refused};
 use divisi_circuit::{Build, Gates, Program, plain as clear};
-use divisi_core::testing::run;
+use divisi_core::testing::{Harness, party, run};
 use divisi_core::{Abort, Boolean, Counts, Lanes, PartyId, ProgramRun};
 use divisi_fuzz::repetitions;
 use divisi_mixed::checks;
@@ -265,5 +265,30 @@ fn cost_of_circuits() {
         }
         let receiver = counts.last().unwrap();
         assert_eq!(receiver.phases["online"].rounds as usize, program.and_depth() + 1);
+    }
+}
+
+/// A share of an output has no bit beyond its lanes: a peer that sends one is named.
+#[test]
+fn bits_beyond_an_output_are_refused() {
+    for lanes in [5, 63, 64] {
+        let harness = Harness::new(2, &agreed());
+        harness.change(party(1), party(2), "divisi_mixed::gmw/output", 0, move |body| {
+            if let (Some(last), true) = (body.last_mut(), lanes % 8 != 0) {
+                *last |= 0x80;
+            }
+        });
+        let ends = harness.act(|session| {
+            let mut gmw = Gmw::new(session, SetupConfig::default())?;
+            let value = GmwBit::new(lanes, &[0x5a]);
+            let value = (gmw.session().me() == party(1)).then_some(&value);
+            let bit = gmw.input(party(1), lanes, value)?;
+            gmw.output(&[party(2)], &[bit]).map(drop)
+        });
+        let named = matches!(
+            ends[1],
+            Err(Abort::Network(divisi_net::Fault::Malformed { peer, .. })) if peer == party(1)
+        );
+        assert_eq!(named, lanes % 8 != 0, "{lanes}: {ends:?}");
     }
 }

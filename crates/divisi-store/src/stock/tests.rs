@@ -193,6 +193,33 @@ fn errors_name_their_place() {
     assert!(matches!(made, Err(StockError::Io(named, _)) if named == other));
 }
 
+/// Whoever has too few values is told how to make more, as often as it asks.
+#[test]
+fn how_to_make_more_is_told() {
+    for (protocol, named) in [("aes-lt", "aes-lt"), ("and", "bit-products")] {
+        let (_dir, path) = private_dir();
+        let info = StockInfo { protocol: protocol.into(), ..info(2) };
+        let reserve = Reserve::create(&path, key(1), entropy(), info, Vec::new().into()).unwrap();
+        for _ in 0..2 {
+            let told = reserve.used_up("bits".into(), 2, 1).to_string();
+            assert!(told.contains(&format!("--protocol {named} --blocks 6")), "{told}");
+        }
+    }
+}
+
+/// A lot may be as long as its own series says.
+#[test]
+fn each_series_has_a_longest_lot() {
+    let (_dir, path) = private_dir();
+    let mut info = info(2);
+    info.series[0].longest = 10;
+    let reserve = Reserve::create(&path, key(1), entropy(), info, Vec::new().into()).unwrap();
+    for (series, longest) in [(0, 10), (1, 100)] {
+        reserve.put(series, 2, &vec![7; longest]).unwrap();
+        assert_eq!(reserve.lot(series, 0).unwrap().len(), longest);
+    }
+}
+
 /// Each stock that replaces another one begins without a lot of it.
 #[test]
 fn nothing_is_left_of_a_stock_that_is_replaced() {

@@ -3,7 +3,7 @@
 
 use crate::common::{all_end, engine};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, PartyId};
+use divisi_core::{Abort, Misuse, PartyId};
 use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, party};
 use divisi_rep3::{Protocol, checks};
 use divisi_symphony::circuit::OwnedCircuit;
@@ -168,5 +168,24 @@ fn all_three_mean_the_same() {
             });
             all_end(ends, checks::A25, &format!("{odd} {i}"));
         }
+    }
+}
+
+/// Inputs have a bit for each wire: more are refused even if they take as many bytes.
+#[test]
+fn inputs_have_as_many_bits_as_wires() {
+    let mut g = Build::new();
+    let [x, y] = [(); 2].map(|()| g.input(5));
+    let out: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
+    g.output(&out);
+    let program = g.finish();
+    for bits in [4, 5, 6, 8, 9] {
+        let ends = TrioHarness::default().act(|trio| {
+            let own = [[1; 9].get(..bits), Some(&[1; 5][..]), Some(&[][..])][trio.me().index()];
+            let circuit = OwnedCircuit::new(&program, &[7; 32], &[party(1), party(2)], &[party(1)])?;
+            circuit.compute(&mut engine(trio, Protocol::Gf4Circuit), own.unwrap_or_default()).map(drop)
+        });
+        let refused = matches!(ends[0], Err(Abort::Misuse { what: Misuse::LengthDiffers, .. }));
+        assert_eq!(refused, bits != 5, "{bits}: {:?}", ends[0]);
     }
 }

@@ -4,6 +4,7 @@
 mod formulas;
 
 use crate::common::prelude::*;
+use divisi_core::Compares;
 use divisi_rep3::adversary::lookups::PRODUCTS;
 use divisi_rep3::lab;
 use divisi_symmetric::aes::KeySize;
@@ -265,4 +266,20 @@ fn semi_honest_verifies_nothing_and_says_so() {
         assert!(counts.checks.keys().all(|check| only.contains(check)), "{:?}", counts.checks);
         assert_eq!(counts.verification_error_bits, None);
     }
+}
+
+/// Each call that compares blocks with zero is counted, whatever their number.
+#[test]
+fn comparisons_of_blocks_are_counted() {
+    let results = TrioHarness::default().act(|trio| {
+        let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+        let mut seen = Vec::new();
+        for lanes in [1, 3] {
+            let blocks = e.random_blocks(lanes);
+            assert_eq!(e.vanish_lanes(blocks)?, vec![false; lanes]);
+            seen.push(times(&e.trio().session().meter().read(), checks::A23));
+        }
+        Ok(seen)
+    });
+    assert!(results.iter().all(|seen| *seen == Ok(vec![1, 2])), "{results:?}");
 }
