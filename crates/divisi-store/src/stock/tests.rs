@@ -1,4 +1,4 @@
-use super::files::{GONE, HEAD, LOCK, LOT, STATE, forget, look};
+use super::files::{GONE, HEAD, LOCK, LOT, NEW, STATE, forget, look};
 use super::*;
 use crate::cut::CutDisk;
 use std::sync::atomic::AtomicU64;
@@ -243,6 +243,8 @@ fn what_is_destroyed_does_not_come_back() {
     let (_dir, path) = private_dir();
     let reserve = filled(&path, 2);
     let head = std::fs::read(path.join(HEAD)).unwrap();
+    // a state that was half written
+    std::fs::write(path.join(NEW), b"half").unwrap();
     reserve.destroy().unwrap();
     assert!(reserve.take(0, 1).is_err() && reserve.close().is_ok() && reserve.risk(false).is_err());
     drop(reserve);
