@@ -2,8 +2,9 @@
 
 use crate::common::parameters;
 use divisi_core::testing::{Harness, party, run};
-use divisi_core::{Abort, Misuse, Session};
+use divisi_core::{Abort, Misuse, Session, step};
 use divisi_ot::correlate::BitVectors;
+use divisi_ot::testing::{deal, deal_over_field};
 use divisi_ot::{Bits, Links, Setup, SetupConfig};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -86,4 +87,57 @@ fn one_party_has_nobody_to_make_rows_with() {
     let ends =
         run(1, &parameters(), |mut session| Setup::new(&mut session, SetupConfig::default()).map(drop));
     assert!(matches!(ends[0], Err(Abort::Misuse { what: Misuse::PartyCount, .. })), "{:?}", ends[0]);
+}
+
+/// Whatever is begun, received, finished or made after the end of the session, of which a party learns in
+/// another strand, is refused, and the key is erased. All of it was done once before.
+#[test]
+fn a_set_up_ends_with_its_session() {
+    fn after_the_end<T>(
+        over_field: bool,
+        begin: impl Fn(&mut Setup, &mut Session) -> Result<T, Abort> + Sync,
+        end: impl Fn(&mut Setup, &mut Session, T) -> Result<(), Abort> + Sync,
+    ) {
+        let config = SetupConfig::default();
+        let parameters = Setup::describe_field(48, config.describe(parameters()));
+        let ends = run(2, &parameters, |mut session| {
+            let session = &mut session;
+            let mut setup =
+                if over_field { deal_over_field(session, config, 48, 1)? } else { deal(session, config, 1)? };
+            let first = begin(&mut setup, session)?;
+            end(&mut setup, session, first)?;
+            let second = begin(&mut setup, session)?;
+            if session.me() == party(1) {
+                let _ = session.strand()?.misuse(step!("the end"), Misuse::Empty);
+            }
+            Ok((end(&mut setup, session, second), setup.delta().get()))
+        });
+        let (ended, delta) = ends[0].as_ref().unwrap();
+        assert!(matches!(ended, Err(Abort::Misuse { what: Misuse::Erased, .. })), "{ended:?}");
+        assert_eq!(*delta, 0);
+    }
+    let begun = |setup: &mut Setup, session: &mut Session| setup.begin_ahead(session, 10, 10);
+    after_the_end(true, begun, |setup, session, rows| setup.receive_ahead(session, rows).map(drop));
+    let received = |setup: &mut Setup, session: &mut Session| {
+        let rows = begun(setup, session)?;
+        setup.receive_ahead(session, rows)
+    };
+    after_the_end(true, received, |setup, session, rows| setup.finish_ahead(session, rows).map(drop));
+    let rows =
+        |setup: &mut Setup, session: &mut Session, ()| setup.mac_rows(session, Bits::Random(5)).map(drop);
+    after_the_end(true, |_, _| Ok(()), rows);
+    let unchecked = |setup: &mut Setup, session: &mut Session| {
+        setup.begin_semi_honest(session, Bits::Random(5), Links::All)
+    };
+    after_the_end(false, unchecked, |setup, session, rows| setup.finish_semi_honest(session, rows).map(drop));
+    after_the_end(
+        false,
+        |_, _| Ok(()),
+        |setup, session, ()| setup.semi_honest_rows(session, Bits::Random(5), Links::All).map(drop),
+    );
+    after_the_end(
+        false,
+        |_, _| Ok(()),
+        |setup, session, ()| setup.random_products(session, 5, &[1]).map(drop),
+    );
 }
