@@ -41,3 +41,28 @@ pub(crate) fn output(g: &mut Build, mut bytes: Vec<[BuildBit; 8]>) {
     bytes.reverse();
     g.output(bytes.as_flattened());
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use divisi_circuit::plain;
+
+    /// Each output has its own bytes, in order; an input without bytes has no wires.
+    #[test]
+    fn outputs_are_those_that_are_drawn() {
+        let program = drawn(&[1, 0, 2], |_, mut values| {
+            let (last, none, first) = (values.remove(2), values.remove(1), values.remove(0));
+            assert!(none.is_empty());
+            Ok(vec![last, first])
+        });
+        let program = program.unwrap();
+        assert_eq!((program.inputs(), program.outputs()), (&[8, 16][..], &[16, 8][..]));
+        // the lowest bit of the last byte is the first wire of a value
+        let wires = |values: &[u16]| -> Vec<Vec<u64>> {
+            let bits = |value: u16, width: u32| (0..width).map(move |i| vec![u64::from(value >> i & 1)]);
+            values.iter().flat_map(|value| bits(*value, if *value < 256 { 8 } else { 16 })).collect()
+        };
+        assert_eq!(plain::run(&program, &wires(&[0x5a, 0x1234])).unwrap(), wires(&[0x1234, 0x5a]));
+    }
+}
