@@ -226,9 +226,25 @@ fn values_that_no_mask_was_made_for() {
     });
 }
 
-/// A table has as many values as its index has places, and indices and values of 1 to 6 bits.
+fn in_tiny_table(e: Engine, table: &'static Table) -> Result<(), Abort> {
+    let mut tiny = TinyBits::new(e);
+    let mask = tiny.engine().bit_mask(party(1), 3)?;
+    let wires = vec![TinyBits::mask(mask.shares().clone()); table.index];
+    tiny.look_up(&mut [Lookup { table, wires }])
+}
+
+/// A table has as many values as its index has places, and indices and values of 1 to 6 bits; values of
+/// TinyTable have at most four.
 #[test]
 fn tables_of_other_sizes() {
+    for width in [4, 5, 6] {
+        let table: &'static Table = Box::leak(Box::new(Table { index: 6, width, values: &[0; 64] }));
+        if width > 4 {
+            refused("values of more bits in TinyTable", |e| in_tiny_table(e, table));
+        } else {
+            assert!(ends(|e| in_tiny_table(e, table)).iter().all(Result::is_ok));
+        }
+    }
     let sizes = [(6, 4, 63), (6, 4, 65), (6, 4, 320), (7, 4, 128), (6, 7, 64), (6, 0, 64), (0, 4, 1)];
     for (index, width, count) in sizes {
         let table: &'static Table =
@@ -245,12 +261,7 @@ fn tables_of_other_sizes() {
             let lookup = LookupOnto { table, index: vec![[&x, &x]; index], to: (0..width).collect() };
             e.look_up_onto(&[lookup], &mut state)
         });
-        refused(&what("TinyTable"), |e| {
-            let mut tiny = TinyBits::new(e);
-            let mask = tiny.engine().bit_mask(party(1), 3)?;
-            let wires = vec![TinyBits::mask(mask.shares().clone()); index];
-            tiny.look_up(&mut [Lookup { table, wires }])
-        });
+        refused(&what("TinyTable"), |e| in_tiny_table(e, table));
     }
 }
 

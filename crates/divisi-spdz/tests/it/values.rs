@@ -1,10 +1,10 @@
 //! Lookups of values in public tables of many sizes (KOR+17, Fig. 3), and what they cost.
 
-use crate::engines::dealt;
+use crate::engines::{dealt, prepared};
 use divisi_core::testing::{Harness, failed_check, party, run};
 use divisi_core::{Abort, PublicParameters, Session, Settles, local};
 use divisi_field::{Gf40, Gf48, Gf72};
-use divisi_spdz::{Host, PREPROCESSING_PHASE, PublicTable, SpdzProtocol, checks};
+use divisi_spdz::{Host, PREPROCESSING_PHASE, Preparation, PublicTable, SpdzProtocol, checks};
 
 fn table(index: usize, width: usize) -> PublicTable {
     let entry = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> (32 - width)) as u16;
@@ -41,6 +41,25 @@ fn tables_of_many_sizes() {
         });
         let right: Vec<u16> = places.iter().map(|place| table.entry(usize::from(*place))).collect();
         assert_eq!(ends, Ok(vec![right; n]), "{n} {index} {width}");
+    }
+}
+
+/// Vectors that the parties make themselves, from two entries on.
+#[test]
+fn tables_of_the_smallest_sizes_from_buckets() {
+    for (n, index) in [(2, 1), (3, 1), (2, 2)] {
+        let table = table(index, 7);
+        let places: Vec<u16> = (0..1 << index).rev().collect();
+        let ends = local::run(n, &PublicParameters::new("values"), |session| {
+            let mut e = prepared::<Gf48>(session, Some(Preparation::Bucketed), SpdzProtocol::Lookup)?;
+            let mine = (e.session().me() == party(2)).then_some(&places[..]);
+            let x = e.input_values(party(2), mine, index, places.len())?;
+            let y = e.look_up_value(&table, &x)?;
+            let y = e.settled(y)?;
+            e.output_values(&y)
+        });
+        let right: Vec<u16> = places.iter().map(|place| table.entry(usize::from(*place))).collect();
+        assert_eq!(ends, Ok(vec![right; n]), "{n} {index}");
     }
 }
 
