@@ -227,6 +227,10 @@ mod tests {
                 let (iv, ciphertext) = sealed.split_at(block);
                 assert_eq!(ciphertext.len(), message.len(), "{name}");
                 drawn.extend([&key[..8], &iv[..8]]);
+                // each byte is drawn
+                for of in [key, iv] {
+                    assert!(of.iter().any(|byte| *byte != of[0]), "{name}");
+                }
                 if block == 16 {
                     assert_eq!(ciphertext, by_aes(key, iv, &message), "{name}");
                 }

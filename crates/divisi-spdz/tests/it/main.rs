@@ -22,4 +22,5 @@ mod speed;
 mod stock;
 mod stock_aborts;
 mod suite;
+mod tiny;
 mod values;

@@ -50,6 +50,8 @@ fn says(end: &Result<u8, Abort>, what: &str) -> bool {
 fn one_session_after_the_other_takes_what_the_last_one_left() {
     for n in [2, 3] {
         let dirs = StockDirs::new(n);
+        let of_tables = |number| dirs.lots(number).iter().filter(|name| name.starts_with("tables")).count();
+        assert!(of_tables(1) > 0);
         for (i, (x, y)) in [(0x53, 0xed), (0x00, 0x63), (0xff, 0x16)].into_iter().enumerate() {
             assert!(dirs.all(x).into_iter().all(|end| end == Ok(y)), "{n} {x}");
             assert_eq!(dirs.taken(), vec![i as u64 + 1; n]);
@@ -59,6 +61,8 @@ fn one_session_after_the_other_takes_what_the_last_one_left() {
         for _ in 3..SBOXES {
             assert!(dirs.all(0).into_iter().all(|end| end == Ok(0x63)));
         }
+        // no lot is left that has a value which was used
+        assert!((1..=n as u8).all(|number| of_tables(number) == 0), "{n}");
         // then the stock is used up; all parties say so, and nothing else happens
         dirs.all(0).iter().for_each(used_up);
         assert!(dirs.state(1).is_ok());

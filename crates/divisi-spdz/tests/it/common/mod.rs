@@ -141,6 +141,13 @@ impl StockDirs {
         look(&self.dir(number), &key()).map(|(_, state)| state)
     }
 
+    /// The names of the files of lots that a party still has.
+    pub fn lots(&self, number: u8) -> Vec<String> {
+        let files = std::fs::read_dir(self.dir(number)).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".lot")).collect()
+    }
+
     pub fn taken(&self) -> Vec<u64> {
         (1..=self.n as u8).map(|number| self.state(number).unwrap().counts[TABLES].taken).collect()
     }
