@@ -12,6 +12,7 @@ use divisi_symmetric::mode::ghash::Steps;
 use divisi_symmetric::mode::one_shot;
 use divisi_symmetric::suite::{GcmMessage, Samples, Sealed, alone, in_batches};
 use proptest::prelude::*;
+use std::slice::from_ref;
 
 type Aes192Gcm = AesGcm<aes::Aes192, U12>;
 
@@ -99,7 +100,7 @@ fn messages_and_ivs_of_more_than_256_steps() {
     });
     let seal = |plain: &GcmMessage| {
         let sealed =
-            unopened(&plain.key, Direction::Encrypt, &[plain.iv.clone()], &[], &[plain.text.clone()]);
+            unopened(&plain.key, Direction::Encrypt, from_ref(&plain.iv), &[], from_ref(&plain.text));
         let (text, tag) = sealed[0].split_at(plain.text.len());
         Sealed { text: text.to_vec(), tag: tag.try_into().unwrap() }
     };
@@ -158,7 +159,7 @@ fn messages_that_stay_shared() {
     let ivs = several(samples, 12);
     let together = unopened(&key, Direction::Encrypt, &ivs, &aad, &texts);
     for ((iv, text), sealed) in ivs.iter().zip(&texts).zip(together) {
-        let one = unopened(&key, Direction::Encrypt, &[iv.clone()], &aad, &[text.clone()]);
+        let one = unopened(&key, Direction::Encrypt, from_ref(iv), &aad, from_ref(text));
         assert_eq!(one[0], sealed);
     }
     let keys = cipher::expand(&mut Plain, &key.iter().map(|b| PlainByte::new(vec![*b])).collect::<Vec<_>>());
