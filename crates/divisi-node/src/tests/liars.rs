@@ -303,3 +303,22 @@ fn answers_to_one_request_are_not_those_to_the_next() {
         assert_eq!((error.kind, error.peer), (ErrorKind::Mismatch, Some(PartyId::P1)), "{error}");
     }
 }
+
+/// Each piece of a message for a MAC is accepted by all three, or the client names who does not.
+#[test]
+fn pieces_of_messages_are_accepted_by_all() {
+    fn done(m: &mut ToClient) {
+        if matches!(m, ToClient::Accepted) {
+            *m = ToClient::Done;
+        }
+    }
+    let settings = Settings::new("hmac-sha256".parse().unwrap());
+    let verified = |client: &mut Client| {
+        verify(client, &"k".parse().unwrap(), &settings, None, &[0; 32], b"a message").map(drop)
+    };
+    assert_eq!(served(0, |_| {}, verified), Ok(()));
+    for liar in 0..3 {
+        let error = served(liar, done, verified).expect_err("a lie was believed");
+        assert_eq!((error.kind, error.peer), (ErrorKind::Mismatch, PartyId::from_index(liar)), "{error:?}");
+    }
+}

@@ -214,7 +214,8 @@ fn is_of_tests(source: &Source, file: &str) -> bool {
     let attributes = |text: &&str| {
         text.lines().rev().take_while(|line| line.starts_with(['#', '/'])).any(|line| line == "#[cfg(test)]")
     };
-    before.any(|text| attributes(&text))
+    // so is what lies in the folder of such a module
+    before.any(|text| attributes(&text)) || folder.contains("/src/") && is_of_tests(source, folder)
 }
 
 /// All of them in an order that the seed alone decides: a sample is the first of these.
