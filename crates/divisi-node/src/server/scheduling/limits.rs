@@ -253,12 +253,13 @@ mod tests {
         };
         assert_eq!((whole(Mode::Siv, 7), whole(Mode::Kw, 1000)), (Ok(()), Ok(())));
         assert!(whole(Mode::Siv, 8).unwrap_err().contains("accepts at most 7 in this mode"));
-        let wrong = Config::parse(&text.replace("sha256 = 1", "sha265 = 1")).unwrap();
-        let refused = known_names(&wrong).unwrap_err();
-        assert!(
-            refused.contains("unknown algorithm \"sha265\"") && refused.ends_with("kw, kwp"),
-            "{refused}"
-        );
+        // of a client, and of all
+        for (right, wrong) in [("sha256 = 1", "sha265 = 1"), ("sha3-256 = 5000", "sha3-265 = 5000")] {
+            let config = Config::parse(&text.replace(right, wrong)).unwrap();
+            let refused = known_names(&config).unwrap_err();
+            let unknown = format!("unknown algorithm \"{}\"", wrong.split_once(' ').unwrap().0);
+            assert!(refused.contains(&unknown) && refused.ends_with("kw, kwp"), "{refused}");
+        }
     }
 
     #[test]
