@@ -155,6 +155,7 @@ fn the_table_names_tests_that_exist() {
         ("modes", include_str!("../modes/verdicts.rs")),
         ("misuse", include_str!("../misuse.rs")),
         ("misuse_at_run_time", include_str!("../misuse_at_run_time.rs")),
+        ("misuse_of_chains", include_str!("../misuse_of_chains.rs")),
         ("nets", include_str!("../nets/mod.rs")),
     ];
     let mut found = 0;
