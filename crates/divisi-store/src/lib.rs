@@ -53,6 +53,8 @@
 mod cut;
 mod disk;
 mod error;
+#[cfg(test)]
+mod failing;
 mod file;
 mod folder;
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod fuzz;
 mod info;
 mod seal;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use error::StockError;
 pub use files::{forget, look};

@@ -3,7 +3,7 @@ use super::*;
 use crate::cut::CutDisk;
 use std::sync::atomic::AtomicU64;
 
-fn entropy() -> Entropy {
+pub(crate) fn entropy() -> Entropy {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     Box::new(|out| {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -11,11 +11,11 @@ fn entropy() -> Entropy {
     })
 }
 
-fn key(byte: u8) -> SealKey {
+pub(crate) fn key(byte: u8) -> SealKey {
     SealKey::new(Zeroizing::new([byte; 32]))
 }
 
-fn info(party: u8) -> StockInfo {
+pub(crate) fn info(party: u8) -> StockInfo {
     let series = |name: &str, lot| Series { name: name.into(), planned: 6, lot, longest: 100 };
     StockInfo {
         id: [7; 32],
