@@ -37,6 +37,31 @@ fn a_name_that_servers_have_used_differently_is_not_taken() {
     }
 }
 
+/// Who has another key of a name says so from its own knowledge, and the others by hearsay.
+#[test]
+fn who_has_another_key_of_a_name_knows_it() {
+    for have in [&[0, 1, 2][..], &[0, 2], &[2]] {
+        let three = Three::asked_for_key();
+        let name: KeyName = "l".parse().unwrap();
+        three.run(|i, state| {
+            state.round(LEADER, &[offer(1)]).unwrap();
+            if have.contains(&i) {
+                let mut key = state.node.keys.load(&key()).unwrap().unwrap();
+                (key.info.name, key.info.id, key.info.request) = (name.clone(), [9; 16], [8; 16]);
+                state.node.keys.prepare(&mut key).unwrap();
+                state.node.keys.activate(&name, &[9; 16]).unwrap();
+            }
+            three.ask_for(i, 1, 2, new_key(name.clone(), KeyType::Aes128));
+            state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        });
+        for i in 0..3 {
+            let failed = three.refusal(i, 1, 2).expect("refused at all three");
+            assert!(failed.message.contains("there is a key l already"), "{have:?} {i}: {failed:?}");
+            assert_eq!(failed.hearsay, !have.contains(&i), "{have:?} {i}: {failed:?}");
+        }
+    }
+}
+
 /// A key that was made already, and that one server has lost since, is not told to be there.
 #[test]
 fn a_key_that_one_server_lost_is_not_told_to_be_made() {
