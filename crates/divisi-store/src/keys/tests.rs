@@ -174,9 +174,8 @@ fn uses_count_up_over_restarts_to_their_end() {
     let error = keys.reserve(&name, 1).unwrap_err().to_string();
     assert!(error.contains("2^32"), "{error}");
     drop(keys);
-    assert!(
-        matches!(StoredKeys::open(dir.path()).unwrap().reserve(&name, 1), Err(StoreError::Exhausted(named)) if named == name)
-    );
+    let end = StoredKeys::open(dir.path()).unwrap().reserve(&name, 1);
+    assert!(matches!(end, Err(StoreError::Exhausted(named)) if named == name));
 }
 
 #[test]
@@ -404,9 +403,8 @@ fn clients_change_in_two_steps() {
     let before = clients(&keys);
     keys.activate_clients(&name, &id).unwrap();
     assert_eq!((clients(&keys), keys.changing()), (before.clone(), vec![]));
-    assert!(
-        matches!(keys.prepare_clients(&name, &[7; 16], Some(&next)), Err(StoreError::Missing(named)) if named == name)
-    );
+    let other = keys.prepare_clients(&name, &[7; 16], Some(&next));
+    assert!(matches!(other, Err(StoreError::Missing(named)) if named == name));
     keys.prepare_clients(&name, &id, Some(&next)).unwrap();
     assert_eq!((clients(&keys), keys.changing()), (before.clone(), vec![id]));
     let changing = keys.load(&name).unwrap().unwrap();
