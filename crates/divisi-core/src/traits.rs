@@ -7,7 +7,7 @@
 use crate::{Abort, Misuse, Step, step};
 use divisi_circuit::Program;
 
-pub(crate) const ONTO: Step = step!("look_up_onto");
+const ONTO: Step = step!("look_up_onto");
 
 /// The direction of a permutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

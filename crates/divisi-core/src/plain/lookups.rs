@@ -77,10 +77,8 @@ mod tests {
         };
         assert_eq!(onto(&[1, 3]), Ok(vec![false, false, false, true]));
         for to in [&[1][..], &[1, 2, 3], &[1, 4], &[4, 1], &[1, 260], &[]] {
-            assert_eq!(
-                onto(to),
-                Err(Abort::Misuse { step: crate::traits::ONTO, what: Misuse::CircuitUnfit })
-            );
+            let end: Result<Vec<bool>, Abort> = onto(to);
+            assert!(matches!(end, Err(Abort::Misuse { what: Misuse::CircuitUnfit, .. })), "{to:?}: {end:?}");
         }
     }
 }
