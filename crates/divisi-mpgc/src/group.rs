@@ -145,3 +145,22 @@ impl Found {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each part is freed once the last of its lookups has its row, and no part before.
+    #[test]
+    fn parts_are_freed_one_after_the_other() {
+        let (from, ands) = (7, PART);
+        let parts: Vec<_> = (0..4 * ands).step_by(PART).map(|_| WipedVec::zeros(1)).collect();
+        let mut found = Found::new(parts, from, ands);
+        for done in 0..ands {
+            found.spend(from + done);
+            let held: Vec<_> = found.parts.iter().map(|part| !part.is_empty()).collect();
+            let expected: Vec<_> = (0..held.len()).map(|part| 4 * (done + 1) < (part + 1) * PART).collect();
+            assert_eq!(held, expected, "{done}");
+        }
+    }
+}

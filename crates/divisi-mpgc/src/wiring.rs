@@ -174,6 +174,20 @@ mod tests {
         assert_eq!(w.xor(y, x), End::Wire(Wire { at: 4, negated: false }));
     }
 
+    /// Wires whose numbers differ in one bit are two wires.
+    #[test]
+    fn wires_are_told_apart_by_each_bit_of_their_number() {
+        let mut w = Wiring { inputs: 1 << 20, gates: Vec::new(), outputs: Vec::new(), ands: 0 };
+        let x = End::Wire(Wire { at: 3, negated: false });
+        for bit in 0..20 {
+            let y = End::Wire(Wire { at: 3 ^ 1 << bit, negated: false });
+            w.xor(x, y);
+            w.and(x, y);
+            w.and(x.not(), y);
+            assert_eq!(w.gates(), 3 * (bit + 1), "bit {bit}");
+        }
+    }
+
     #[test]
     fn negations_cost_nothing() {
         let mut g = Build::new();

@@ -223,9 +223,12 @@ fn the_evaluator_takes_nothing_but_keys() {
         open_rows(&sessions[0], scheme, &wiring, &mut parts[0], &mut keys)
     };
     assert!(open(rows.clone()).is_ok());
-    for (gate, at) in (0..wiring.gates()).flat_map(|gate| [0, 1, N / 2, N - 1].map(|at| (gate, at))) {
+    // a colour of less than 0 is small enough for a coefficient
+    let too_large = 2 * PARTIES as i64 + 1;
+    let ways = [(0, too_large), (1, too_large), (N / 2, too_large), (N - 1, too_large), (0, -2)];
+    for (gate, (at, by)) in (0..wiring.gates()).flat_map(|gate| ways.map(|way| (gate, way))) {
         let mut difference = vec![0; N];
-        scheme.values((0..N).map(|i| if i == at { 2 * PARTIES as i64 + 1 } else { 0 }), &mut difference);
+        scheme.values((0..N).map(|i| if i == at { by } else { 0 }), &mut difference);
         let mut changed = Vec::new();
         for (i, packed) in rows.chunks_exact(ROW_BYTES).enumerate() {
             let mut row = vec![0; N];
@@ -235,6 +238,6 @@ fn the_evaluator_takes_nothing_but_keys() {
             }
             pack(&row, &mut changed);
         }
-        assert_eq!(failed_check(&open(changed)), Some(checks::G9), "gate {gate}, coefficient {at}");
+        assert_eq!(failed_check(&open(changed)), Some(checks::G9), "gate {gate}, coefficient {at} by {by}");
     }
 }

@@ -40,24 +40,29 @@ fn what_another_session_garbled_is_refused() {
 fn what_does_not_fit_is_refused() {
     let wiring = Wiring::new(&adder(2));
     // the first party to refuse ends the session for the other one, too
-    let refused = |ends: Vec<Result<(), Abort>>| {
+    let refused_as = |ends: Vec<Result<(), Abort>>, of_kind: fn(&Misuse) -> bool| {
         assert!(ends.iter().all(Result::is_err), "{ends:?}");
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+        let right = |end: &_| matches!(end, Err(Abort::Misuse { what, .. }) if of_kind(what));
+        assert!(ends.iter().any(right), "{ends:?}");
     };
+    let refused = |ends| refused_as(ends, |_| true);
+    let counts_differ = |what: &Misuse| matches!(what, Misuse::CountsDiffer);
     for (count, lanes) in [(3, 2), (4, 1), (4, 3), (4 + 256, 2)] {
-        refused(parties(2, &LookupMethod::Transfers, |garbler| {
+        let ends = parties(2, &LookupMethod::Transfers, |garbler| {
             let garbled = garbler.garble(&wiring, 2)?;
             let inputs = vec![GmwBit::zero(lanes); count];
             garbler.evaluate(garbled, &inputs).map(drop)
-        }));
+        });
+        refused_as(ends, counts_differ);
     }
     // of circuits that are evaluated together, the second one
-    refused(parties(2, &LookupMethod::Transfers, |garbler| {
+    let ends = parties(2, &LookupMethod::Transfers, |garbler| {
         let both = [4, 5].map(|count| (garbler.garble(&wiring, 1), vec![GmwBit::zero(1); count]));
         let both: Result<Vec<_>, Abort> =
             both.into_iter().map(|(garbled, inputs)| garbled.map(|garbled| (garbled, inputs))).collect();
         divisi_mpgc::evaluate::evaluate(garbler.gmw(), both?).map(drop)
-    }));
+    });
+    refused_as(ends, counts_differ);
     let unfit = Lattice::danger_insecure(Operation::Bits, Form::LeanRing, 2, P16).unwrap();
     refused(parties(2, &LookupMethod::Ciphertexts(Arc::new(Ring::new(unfit).unwrap())), |_| Ok(())));
     let other = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap();
