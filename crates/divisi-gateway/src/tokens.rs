@@ -257,6 +257,26 @@ mod tests {
         assert!(token.permits(Permission::Random, "transit", None));
         let root = Tokens::parse(&file("[\"*\"]", "[\"*\"]")).unwrap();
         assert!(root.find(b"secret").unwrap().is_root());
+        let root = Tokens::parse(&file("[\"transit/a\", \"*\"]", "[\"*\"]")).unwrap();
+        assert!(root.find(b"secret").unwrap().is_root(), "at whatever place the pattern for all stands");
+    }
+
+    /// Two tokens may have names and hashes that begin alike, and neither of them twice.
+    #[test]
+    fn names_and_hashes_occur_once() {
+        let both = |name: &str, hash: &str| {
+            let one = |name: &str, hash: &str| {
+                format!(
+                    "[[token]]\nname = \"{name}\"\nsha256 = \"{hash}\"\nkeys = [\"*\"]\noperations = [\"*\"]\n"
+                )
+            };
+            Tokens::parse(&(one("app", &"ab".repeat(32)) + &one(name, hash))).map(|tokens| tokens.count())
+        };
+        let (same, alike) = ("ab".repeat(32), "ab".repeat(31) + "ac");
+        assert_eq!(both("apq", &alike), Ok(2));
+        for (name, hash) in [("app", &alike), ("apq", &same)] {
+            assert!(both(name, hash).is_err_and(|why| why.contains("there twice")), "{name} {hash}");
+        }
     }
 
     /// A token is found by its whole hash, and has its own rights and no other's.

@@ -180,6 +180,19 @@ mod tests {
     use divisi_core::PublicParameters;
     use divisi_core::testing::run;
 
+    /// Bits behind the last one are refused in every message, not in the first alone.
+    #[test]
+    fn bits_behind_the_last_one_are_refused_in_each_message() {
+        let ends = run(2, &PublicParameters::new("parts"), |mut session| {
+            let Some(peer) = session.peers().into_iter().find(|peer| peer.index() == 0) else {
+                let (peer, mut sum) = (PartyId::all(2).last().unwrap(), Dense::zeros(3));
+                return (0..2).try_for_each(|_| add_from(&mut session, GATHER, peer, &mut [0], &mut sum));
+            };
+            [7, 8].iter().try_for_each(|byte| session.send(GATHER, peer, &[*byte], 3))
+        });
+        assert!(matches!(&ends[0], Err(Abort::Network(_))), "{ends:?}");
+    }
+
     /// Parts without words are neither sent nor told, and the sum is that of all shares, in every call.
     #[test]
     fn parts_without_words_take_no_messages() {

@@ -113,6 +113,26 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
     assert!(matches!(opened(&path), Err(StockError::Io(at, _)) if at == head));
     std::fs::rename(&kept, &head).unwrap();
     assert!(forget(&path).unwrap() && !path.exists() && !forget(&path).unwrap());
+    // any file of a stock is one
+    for name in [HEAD, STATE, GONE] {
+        let (_dir, path) = private_dir();
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join(name), []).unwrap();
+        assert!(forget(&path).unwrap() && !path.exists(), "{name}");
+    }
+}
+
+/// Each session begins at what its parties agreed on, whatever an earlier session of this process began at.
+#[test]
+fn each_session_begins_at_its_own_counts() {
+    let (_dir, path) = private_dir();
+    let reserve = filled(&path, 2);
+    for taken in 1..4 {
+        let mut counts = reserve.state().counts;
+        counts[0].taken = taken;
+        reserve.begin(&counts).unwrap();
+        assert_eq!(reserve.state().counts[0].taken, taken);
+    }
 }
 
 /// Files are altered in bits of every byte, and cut to every length: no altered file is accepted, and the

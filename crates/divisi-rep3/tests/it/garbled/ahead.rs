@@ -170,7 +170,9 @@ fn it_serves_its_own_strand_alone() {
                     refused(e.run_ahead(own, wires))
                 }
                 2 => {
-                    let wires = wires.iter().map(|_| e.public_bit(&[true; LANES + 1])).collect();
+                    // the last one alone
+                    wires.pop();
+                    wires.push(e.public_bit(&[true; LANES + 1]));
                     refused(e.run_ahead(own, wires))
                 }
                 3 => e.garble_ahead(&program, LANES + 1, &wires[..2]).is_err(),
