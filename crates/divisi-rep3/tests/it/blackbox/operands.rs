@@ -116,6 +116,26 @@ fn linear_operations_refuse_what_does_not_fit() {
     refuses("a product of openings", ALL, opened, opened, |_, x, y| fits(x.product(&y)));
 }
 
+/// A linear function has as many operands as it takes, whatever was computed before.
+#[test]
+fn linear_functions_refuse_another_number_of_operands() {
+    let takes = |count| Linear::<Gf8, Gf8>::new(count, |_, i| Gf8(1 << i));
+    for (taken, given) in [(1, 2), (2, 1), (1, 0), (1, 257)] {
+        let ends = act(TrioHarness::default(), |b| {
+            let x = shared(b, N)?;
+            b.linop(&takes(1), &[&x])?;
+            b.linop(&takes(taken), &vec![&x; given]).map(drop)
+        });
+        crate::common::is_misuse(&format!("{given} operands for {taken}"), &ends);
+    }
+    let ends = act(TrioHarness::default(), |b| {
+        let [x, y] = [additive(b, N)?, additive(b, N)?];
+        b.linop_additive(&takes(1), x)?;
+        b.linop_additive(&takes(2), y).map(drop)
+    });
+    crate::common::is_misuse("one product for two", &ends);
+}
+
 #[test]
 fn linear_operations_on_products_refuse_what_does_not_fit() {
     let same = Linear::<Gf8, Gf8>::new(1, |_, i| Gf8(1 << i));
