@@ -179,7 +179,7 @@ fn programs_in_any_order_take_the_same_triples() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let program = circuit(2, &[(1, 0, 1)]);
-    for wrong in [vec![1, 1, 1], vec![2, 3], vec![1]] {
+    for wrong in [vec![1, 1, 1], vec![2, 3], vec![1], vec![2, 257], vec![2, 258]] {
         refused(common::parties(2, plain(), [None; 2], |mixed| {
             let inputs = wrong.iter().map(|lanes| GmwBit::zero(*lanes)).collect();
             mixed.gmw().run(&mut [ProgramRun::new(&program, inputs)])
