@@ -211,7 +211,11 @@ fn above_the_level_of_products_nothing_is_multiplied() {
         let [above, below] = [top, top - 1].map(|level| keys.encrypt(sampler, level, None));
         below.times(keys, session, PASS, &below)?;
         both.wait();
-        refused_for([(Misuse::LevelUnfit, above.times(keys, session, PASS, &above).map(drop))]);
+        refused_for([
+            (Misuse::LevelUnfit, above.times(keys, session, PASS, &above).map(drop)),
+            // nor are factors of two levels
+            (Misuse::LevelUnfit, below.times(keys, session, PASS, &above).map(drop)),
+        ]);
         Ok(())
     });
 }

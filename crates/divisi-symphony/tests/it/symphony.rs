@@ -274,6 +274,14 @@ fn what_does_not_fit_is_misuse() {
             let m = public_message(rep, &[b"abc"])?;
             mac.verify(rep, &key, &m, &[Received { nonce, tag: tag.clone() }]).map(drop)
         });
+        // of two messages the second one
+        misuse(&|rep, _| {
+            let key = mac.dist_key_gen(rep)?;
+            let m = public_message(rep, &[b"abc", b"abc"])?;
+            let fits = if nonce.is_none() { Some([0; 12]) } else { None };
+            let received = [fits, nonce].map(|nonce| Received { nonce, tag: tag.clone() });
+            mac.verify(rep, &key, &m, &received).map(drop)
+        });
     }
 }
 
