@@ -261,7 +261,7 @@ mod tests {
         assert!(root.find(b"secret").unwrap().is_root(), "at whatever place the pattern for all stands");
     }
 
-    /// Two tokens may have names and hashes that begin alike, and neither of them twice.
+    /// Names and hashes may begin alike, but none of them occurs twice.
     #[test]
     fn names_and_hashes_occur_once() {
         let both = |name: &str, hash: &str| {

@@ -292,7 +292,7 @@ mod tests {
         let mut again = vec![0; N];
         assert!(unpack(&body, &mut again) && again == row);
         assert!(!unpack(&body[1..], &mut again));
-        assert!(!unpack(&body[..13], &mut again[..4]), "a row that both take for four values");
+        assert!(!unpack(&body[..13], &mut again[..4]), "four values are no row");
         for at in [0, 1, 2, 3, N - 1] {
             let mut wrong = row.clone();
             wrong[at] = MODULUS;
