@@ -274,6 +274,10 @@ mod tests {
             difference |= mac;
             s.entropy(&mut seed);
             s.observe(W16);
+            s.flush()?;
+            s.observe(W15);
+            let fresh = Tweak::new([0; 32]);
+            if me.number() != owner || me.index() == 0 || list.len() == me.index() { return Err(few()); }
             peers.iter().for_each(|p| hasher.update(p));
             self.spent += n;
             prg.words(&mut words);
@@ -303,7 +307,10 @@ mod tests {
         assert!(has("difference |= mac;", "keeps the last only"));
         assert!(has("s.prg(peer, \"mask\")", "keeps eight bits of the draw"));
         assert!(has("s.entropy(&mut seed);", "keeps all bits but the last of the draw entropy"));
-        assert!(has("s.entropy(&mut seed);\n            s.observe(W16);", "one statement earlier"));
+        // a check is counted before what may fail, not before what cannot
+        assert!(has("s.flush()?;\n            s.observe(W15);", "one statement earlier"));
+        assert!(!has("s.entropy(&mut seed);\n            s.observe(W16);", "one statement earlier"));
+        assert!(!has("[0; 32]", "a constant"));
         assert!(has("peers.iter()", "the first only of what `for_each` takes"));
         assert!(has("difference |= mac;", "keeps the first only") && has("difference |= mac;", "adds up"));
         assert!(has("self.spent += n;", "leaves out `+=`"));
@@ -316,6 +323,8 @@ mod tests {
         assert!(has("sampler.bits(&mut bits);", "keeps the first element of the draw bits"));
         assert!(!has("sampler.bits(&mut bits);", "eight bits") && !has("low & 3 == 1", "eight bits"));
         assert!(has("low == 3", "looks at eight bits"));
+        assert!(has("list.len() == me.index()", "looks at eight bits"));
+        assert!(!has("me.number() != owner", "eight bits") && !has("me.index() == 0", "eight bits"));
         assert!(has("share ^ mask", "leaves out what `^` adds"));
         let both = "let masked = share ^ mask;\n            let coin = s.toss(COIN)?;";
         assert!(has(both, "takes the toss toss one statement earlier"));

@@ -31,8 +31,9 @@ impl<'t> Sites<'t> {
             later.replace("{text}", text),
         );
         let sides = [&*binary.left, &*binary.right];
-        // variants differ in eight bits, too
-        if !sides.iter().all(|side| is_a_byte(side)) && !sides.iter().any(|side| is_a_variant(side)) {
+        // variants differ in eight bits, too, and what a party's number is compared with has no more
+        let one_tells = |side: &&Expr| is_a_variant(side) || is_of_a_party(side, "number");
+        if !sides.iter().all(|side| is_a_byte(side)) && !sides.iter().any(one_tells) {
             let bits = format!("(if {{on}} {{ ({left}) as u8 {sign} ({right}) as u8 }} else {{ {text} }})");
             self.add(expr, format!("looks at eight bits of `{sign}`"), bits);
         }
@@ -217,8 +218,21 @@ fn is_a_byte(expr: &Expr) -> bool {
         Expr::Binary(ExprBinary { op: BinOp::Rem(_), right, .. }) => {
             literal(right).is_some_and(|right| right <= 256)
         }
+        _ if is_of_a_party(expr, "index") => true,
         _ => literal(expr).is_some_and(|number| number < 256),
     }
+}
+
+/// Whether this is the index or number of a party, of which there are at most 255.
+fn is_of_a_party(expr: &Expr, what: &str) -> bool {
+    let Expr::MethodCall(call) = expr else { return false };
+    let name = match &*call.receiver {
+        Expr::Path(path) => path.path.get_ident().cloned(),
+        Expr::MethodCall(of) => Some(of.method.clone()),
+        _ => None,
+    };
+    call.method == what
+        && name.is_some_and(|name| ["me", "peer", "party", "owner"].iter().any(|of| name == of))
 }
 
 /// Whether this names a variant of an enumeration, as `Security::Malicious` does.

@@ -114,7 +114,8 @@ impl Sites<'_> {
     fn constant(&mut self, expr: &Expr, of: &str) {
         let text = self.text(expr);
         // these are the default already
-        if ["0", "false", "()", "None"].contains(&text) {
+        let zeros = |list: &str| list.starts_with("[0; ") || list.starts_with("[0u8; ");
+        if ["0", "false", "()", "None", "&[]"].contains(&text) || zeros(text) {
             return;
         }
         let instead = format!("(if {{on}} {{ Default::default() }} else {{ {text} }})");
