@@ -44,6 +44,22 @@ fn three_gates_on_all_inputs() {
     }
 }
 
+/// Of many garblers, and of many products at once, not all labels are hashed together.
+#[test]
+fn labels_of_many_garblers_are_hashed_in_turn() {
+    let mut g = Build::new();
+    let inputs = g.input(12);
+    let pairs = (0..12).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let out: Vec<_> = pairs.map(|(i, j)| g.and(inputs[i], inputs[j])).collect();
+    g.output(&out);
+    let program = g.finish();
+    for form in [GarblingForm::Improved, GarblingForm::Paper] {
+        let lab =
+            GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() };
+        right(&lab, &program, 10, &[(0..12).map(|i| u8::from(i % 3 != 1)).collect()]);
+    }
+}
+
 /// A circuit from a string of choices: constants, repeated operands, sums of products, inputs wired to
 /// outputs, outputs twice.
 fn circuit(widths: &[usize], choices: &[(u8, u16, u16, u16)], verbatim: bool) -> Program {

@@ -97,8 +97,14 @@ fn whoever_stops_the_others_abort_in_time() {
 /// A request for more than memory can hold is refused before anything is sent, and ends no process.
 #[test]
 fn more_than_memory_can_hold_is_refused() {
-    for (ands, wires) in [(0, usize::MAX), (6, usize::MAX / 2), (6, 1 << 40), (usize::MAX, 18), (1 << 40, 0)]
-    {
+    for (ands, wires) in [
+        (0, usize::MAX),
+        (6, usize::MAX / 2),
+        (6, 1 << 40),
+        (usize::MAX, 18),
+        (1 << 40, 0),
+        ((1 << 30) + 1, 0),
+    ] {
         let lab = GarbleLab::default();
         let harness = lab.harness(2);
         let recordings = harness.recordings();
@@ -154,11 +160,13 @@ fn misused(options: GarbleOptions, wrong: Wrong<'_>) {
 
 #[test]
 fn misuse_ends_the_session() {
-    // too little
-    misused(GarbleOptions::default(), &|garble, session, plan| {
-        let mut made = garble.function_independent(session, 2, 6)?;
-        garble.function_dependent(session, &mut made, plan, 2).map(|_| ())
-    });
+    // too little: of both, of triples alone, of masks alone
+    for (ands, wires, count) in [(2, 6, 2), (3, 12, 2), (4, 7, 2), (1, 7, 1), (2, 5, 1)] {
+        misused(GarbleOptions::default(), &|garble, session, plan| {
+            let mut made = garble.function_independent(session, ands, wires)?;
+            garble.function_dependent(session, &mut made, plan, count).map(|_| ())
+        });
+    }
     // more than the budget
     misused(GarbleOptions { budget: 100, ..GarbleOptions::default() }, &|garble, session, plan| {
         assert_eq!(garble.admit(plan, 1), Err(Unfit::Budget { need: 113, budget: 100 }));
@@ -179,20 +187,26 @@ fn misuse_ends_the_session() {
             });
         }
     }
-    // no bits, after others that were
-    for wrong in [vec![2, 0], vec![0, 0x80]] {
+    // no bits, or not as many, after others that were
+    for wrong in [vec![2, 0], vec![0, 0x80], vec![0], vec![0; 3]] {
         misused(GarbleOptions::default(), &|garble, session, plan| {
             garble.streamed(session, plan, std::slice::from_ref(&fit))?;
             garble.streamed(session, plan, std::slice::from_ref(&wrong)).map(drop)
         });
     }
-    // another number of inputs than was garbled for
-    for inputs in [vec![], vec![fit.clone()], vec![fit; 3]] {
-        misused(GarbleOptions::default(), &|garble, session, plan| {
-            let mut made = garble.function_independent(session, 4, 12)?;
-            let garbled = garble.function_dependent(session, &mut made, plan, 2)?;
-            garble.online(session, garbled, &inputs).map(|_| ())
-        });
+    // another number of inputs than was garbled for, at first and after the right number
+    for inputs in [vec![], vec![fit.clone()], vec![fit.clone(); 3]] {
+        for before in [0, 1] {
+            misused(GarbleOptions::default(), &|garble, session, plan| {
+                let mut made = garble.function_independent(session, 8, 24)?;
+                for _ in 0..before {
+                    let garbled = garble.function_dependent(session, &mut made, plan, 2)?;
+                    garble.online(session, garbled, &[fit.clone(), fit.clone()])?;
+                }
+                let garbled = garble.function_dependent(session, &mut made, plan, 2)?;
+                garble.online(session, garbled, &inputs).map(|_| ())
+            });
+        }
     }
     misused(GarbleOptions::default(), &|garble, session, plan| garble.streamed(session, plan, &[]).map(drop));
 }
@@ -202,13 +216,22 @@ fn a_plan_for_other_parties_is_refused() {
     for parties in [3, 128] {
         let program = ands(2);
         let other = plan(&program, parties);
-        misused(GarbleOptions::default(), &|garble, session, _| {
-            let mut made = garble.function_independent(session, 2, 6)?;
-            garble.function_dependent(session, &mut made, &other, 1).map(|_| ())
-        });
-        misused(GarbleOptions::default(), &|garble, session, _| {
-            garble.streamed(session, &other, &[vec![0, 0]]).map(drop)
-        });
+        // at first, and after a plan for these
+        for before in [0, 1] {
+            misused(GarbleOptions::default(), &|garble, session, plan| {
+                let mut made = garble.function_independent(session, 4, 12)?;
+                for _ in 0..before {
+                    garble.function_dependent(session, &mut made, plan, 1).map(drop)?;
+                }
+                garble.function_dependent(session, &mut made, &other, 1).map(|_| ())
+            });
+            misused(GarbleOptions::default(), &|garble, session, plan| {
+                for _ in 0..before {
+                    garble.streamed(session, plan, &[vec![0, 0]])?;
+                }
+                garble.streamed(session, &other, &[vec![0, 0]]).map(drop)
+            });
+        }
     }
 }
 
