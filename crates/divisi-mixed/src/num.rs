@@ -306,6 +306,19 @@ mod tests {
     use super::*;
     use divisi_field::zp::{P16, P32, P62};
 
+    /// The first party alone adds public numbers, one for each lane, in each call.
+    #[test]
+    fn public_numbers_are_added_by_the_first_party() {
+        let (p, share) = (Modulus::new(P16).unwrap(), Num::new(WipedVec::from(&[5, P16 - 1][..])));
+        for (me, sums) in [(0, [8, 1]), (1, [5, P16 - 1]), (2, [5, P16 - 1]), (0, [8, 1])] {
+            let me = PartyId::from_index(me).unwrap();
+            assert_eq!(share.add_public(p, me, &[3, 2]).unwrap().shares(), sums);
+            for wrong in [0, 1, 3, 258] {
+                assert!(share.add_public(p, me, &vec![0; wrong]).is_none(), "{wrong}");
+            }
+        }
+    }
+
     #[test]
     fn numbers_take_exactly_their_bits() {
         for p in [P16, P32, P62].map(|p| Modulus::new(p).unwrap()) {

@@ -147,7 +147,7 @@ fn what_does_not_fit_is_refused_by_all() {
         a2e(session, keys, sampler, party(1), &Num::zero(256))?;
         let y = x.clone();
         x.scale(session, keys, 2)?;
-        x.add_public(session, keys, &[1, 2])?;
+        x.add_public(session, keys, &[1, keys.ring().plain().get() - 1])?;
         x.add(session, keys, &y)?;
         x.subtract(session, keys, &y)?;
         e2a(session, keys, sampler, &x)?;

@@ -181,8 +181,17 @@ fn what_does_not_fit_is_refused() {
     let program = circuit(2, &[(1, 0, 1)]);
     for wrong in [vec![1, 1, 1], vec![2, 3], vec![1], vec![2, 257], vec![2, 258]] {
         refused(common::parties(2, plain(), [None; 2], |mixed| {
+            // after inputs that fit
+            mixed.gmw().run(&mut [ProgramRun::new(&program, vec![GmwBit::zero(2); 2])])?;
             let inputs = wrong.iter().map(|lanes| GmwBit::zero(*lanes)).collect();
             mixed.gmw().run(&mut [ProgramRun::new(&program, inputs)])
+        }));
+    }
+    // an input of other lanes than were said
+    for lanes in [1, 3, 258] {
+        refused(common::parties(2, plain(), [None; 2], |mixed| {
+            let me = mixed.session().me();
+            mixed.gmw().input(me, 2, Some(&GmwBit::zero(lanes))).map(drop)
         }));
     }
 }

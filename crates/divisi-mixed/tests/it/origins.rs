@@ -76,8 +76,8 @@ const ENTRIES: [(&str, Entry); 16] = [
 
 #[test]
 fn every_entry_refuses_what_another_session_made() {
-    let ends = parties(|mixed| Ok((made(mixed)?, mixed.prep_lut(1, 1)?)));
-    let (others, masks): (Vec<_>, Vec<Signs>) = honest(ends).into_iter().unzip();
+    let ends = parties(|mixed| Ok((made(mixed)?, [mixed.prep_lut(1, 1)?, mixed.prep_lut(1, 1)?])));
+    let (others, masks): (Vec<_>, Vec<[Signs; 2]>) = honest(ends).into_iter().unzip();
     for (name, entry) in ENTRIES {
         let all = Barrier::new(2);
         let ends = parties(|mixed| {
@@ -92,13 +92,15 @@ fn every_entry_refuses_what_another_session_made() {
             |end: &Result<(), Abort>| matches!(end, Err(Abort::Misuse { what: Misuse::OtherSession, .. }));
         assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{name}: {ends:?}");
     }
-    // random bits of another session, which are passed by value, are refused, too
+    // random bits of another session, which are passed by value, are refused, too, not the first time only
     let masks = Mutex::new(masks.into_iter().map(Some).collect::<Vec<_>>());
     let ends = parties(|mixed| {
-        let mask = masks.lock().unwrap()[mixed.session().me().index()].take().unwrap();
-        mixed.lookup(&[&[0, 1]], &[GmwBit::zero(1)], mask).map(drop)
+        let masks = masks.lock().unwrap()[mixed.session().me().index()].take().unwrap();
+        assert!(masks.iter().all(|masks| !masks.is_empty()));
+        Ok(masks.map(|mask| mixed.lookup(&[&[0, 1]], &[GmwBit::zero(1)], mask).map(drop)))
     });
-    assert!(ends.iter().all(Result::is_err));
+    let refused = |end| matches!(end, &Err(Abort::Misuse { what: Misuse::OtherSession, .. }));
+    assert!(ends.iter().flatten().flatten().all(refused) && ends.iter().all(Result::is_ok), "{ends:?}");
 }
 
 /// Neither does B2A by transfers alone.

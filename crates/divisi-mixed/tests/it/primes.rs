@@ -121,7 +121,11 @@ fn masks_below_another_prime_are_uniform() {
     let ends = harness.act(|session| {
         let gmw = Gmw::new(session, SetupConfig::default())?;
         let mixed = &mut Mixed::new(gmw, plain, None, None)?;
+        assert!(mixed.bits_of_masks(count) > 17 * count);
         mixed.prepare_masks(count)?;
+        // what is in stock takes no bits
+        assert_eq!(mixed.bits_of_masks(count), 0);
+        assert!(mixed.bits_of_masks(2 * count) > 17 * count);
         let bits = mixed.a2b(&Num::zero(count))?;
         mixed.gmw().output(&[party(1), party(2)], &bits)
     });
