@@ -293,6 +293,7 @@ mod tests {
         assert!(unpack(&body, &mut again) && again == row);
         assert!(!unpack(&body[1..], &mut again));
         assert!(!unpack(&body[..13], &mut again[..4]), "four values are no row");
+        assert!(!unpack(&body, &mut again[..N - 4]) && !unpack(&body, &mut [0; N + 4]));
         for at in [0, 1, 2, 3, N - 1] {
             let mut wrong = row.clone();
             wrong[at] = MODULUS;

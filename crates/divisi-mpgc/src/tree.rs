@@ -250,14 +250,20 @@ mod tests {
         assert!(ends[0].is_ok() && ends[1].is_err(), "{ends:?}");
     }
 
-    /// A child goes on at its parent's word alone, and refuses another one.
+    /// A child goes on at its parent's word alone, and refuses another one, also after a right one.
     #[test]
     fn children_go_on_at_that_word_alone() {
         let ends = divisi_core::testing::run(2, &PublicParameters::new("tree"), |mut session| {
             let upward = Upward { done: 2 * AHEAD, total: 5 * AHEAD };
             match neighbours(&session) {
-                (Some(above), _) => upward.wait(&mut session, above),
-                (None, below) => below.iter().try_for_each(|child| session.send(GO_ON, *child, &[1], 0)),
+                (Some(above), _) => {
+                    upward.wait(&mut session, above).unwrap();
+                    upward.wait(&mut session, above)
+                }
+                (None, below) => below.iter().try_for_each(|child| {
+                    session.send(GO_ON, *child, &[0], 0)?;
+                    session.send(GO_ON, *child, &[1], 0)
+                }),
             }
         });
         let refused = matches!(&ends[1], Err(Abort::Network(fault)) if fault.to_string().contains("go-on"));

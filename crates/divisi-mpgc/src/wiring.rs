@@ -172,6 +172,7 @@ mod tests {
         w.and(z, y.not());
         assert_eq!((w.gates(), w.ands()), (2, 1));
         assert_eq!(w.xor(y, x), End::Wire(Wire { at: 4, negated: false }));
+        assert_eq!(w.xor(y.not(), x), End::Wire(Wire { at: 5, negated: true }));
     }
 
     /// Wires whose numbers differ in one bit are two wires.
