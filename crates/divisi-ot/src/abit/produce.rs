@@ -267,6 +267,15 @@ mod tests {
         assert_eq!(format!("{:?}", Bits::Random(3)), "Random(3)");
     }
 
+    /// Neither fewer words than the bits take are enough, nor more, however many.
+    #[test]
+    fn chosen_words_are_as_many_as_the_bits_take() {
+        for words in [0, 1, 3, 258] {
+            assert!(!Bits::Chosen(&vec![0; words], 70).are_there(), "{words}");
+        }
+        assert!(Bits::Chosen(&[0, 0], 70).are_there() && Bits::Random(70).are_there());
+    }
+
     /// Random bits are drawn for one tile alone, in however many chunks: those that are sacrificed to the
     /// check mask nothing if another tile has them, too.
     #[test]
