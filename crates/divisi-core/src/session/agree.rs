@@ -143,3 +143,16 @@ fn confirmation(key: &[u8; 32], from: PartyId, to: PartyId) -> [u8; 32] {
     hasher.update(&(from.index() as u64).to_le_bytes()).update(&(to.index() as u64).to_le_bytes());
     *hasher.finalize().as_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A proof says what it is for: nothing else that is hashed under the key of two parties is one.
+    #[test]
+    fn a_proof_begins_with_its_purpose() {
+        let [from, to] = [0, 2].map(|index| PartyId::from_index(index).unwrap());
+        let text = [&b"divisi 2026 session confirmation v1"[..], &[0; 8], &[2, 0, 0, 0, 0, 0, 0, 0]].concat();
+        assert_eq!(confirmation(&[7; 32], from, to), *blake3::keyed_hash(&[7; 32], &text).as_bytes());
+    }
+}

@@ -98,6 +98,10 @@ mod tests {
                     vector.push(secret);
                 });
                 drop(vector.clone());
+                // what was removed before, as well
+                let mut shorter = vector.clone();
+                shorter.truncate(1);
+                drop(shorter);
                 let panic = std::panic::catch_unwind(move || {
                     let held = vector;
                     std::panic::resume_unwind(Box::new(held.len()));

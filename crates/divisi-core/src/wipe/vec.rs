@@ -309,7 +309,11 @@ mod tests {
         assert_eq!((&*two, two.used), (&[3, 3, 4][..], 9));
         let mut three = all(4);
         three.append_by(0, |vector| vector.truncate(1));
+        three.append_by(0, |_| ());
         assert_eq!((three.len(), three.used), (1, 4));
+        // more come than were known to come: the vector grows by its own means
+        two.extend((0..99).filter(|_| true));
+        two.cut(3);
         assert_eq!(two.into_vec(), [3, 3, 4]);
     }
 }

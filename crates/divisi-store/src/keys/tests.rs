@@ -37,12 +37,13 @@ fn on_a_full_disk_keys_stay_and_can_be_destroyed() {
     let full = std::sync::Arc::<Full>::default();
     let keys = StoredKeys::open_on(Box::new(full.clone()), &dir.path().join("keys")).unwrap();
     let name = made(&keys, "k");
+    let files = || fs::read_dir(dir.path().join("keys")).unwrap().count();
+    let before = files();
     full.0.store(true, std::sync::atomic::Ordering::SeqCst);
     assert!(keys.reserve(&name, 1).unwrap_err().is_full());
     assert!(keys.prepare(&mut sample("other")).unwrap_err().is_full());
+    assert_eq!(files(), before);
     assert_eq!(keys.active(&name, 2).unwrap().info.state, KeyState::Active);
-    let files = || fs::read_dir(dir.path().join("keys")).unwrap().count();
-    let before = files();
     let secret = keys.load(&name).unwrap().unwrap().secret.unwrap().first.to_vec();
     keys.destroy(&name).unwrap();
     assert_eq!(files(), before);

@@ -163,3 +163,19 @@ impl SealKey {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What other builds have sealed opens, and they open what this one seals.
+    #[test]
+    fn the_format_stays() {
+        let key = SealKey::new(Zeroizing::new([7; 32]));
+        let bytes = key.seal(&[9; SALT], &[b"wrap", &[2], b"state"], b"a body").unwrap();
+        let magic_version_check = "444956495349530a01007e018f7f6b00241ddf3873f5249ad24e";
+        let salt = hex::encode([9; SALT]);
+        let text_and_tag = "583989e6c70ce3a8882e1a138ca2a7070979e6b66606";
+        assert_eq!(hex::encode(bytes), [magic_version_check, &salt, text_and_tag].concat());
+    }
+}
