@@ -68,7 +68,9 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("input a 1 num 1024x1024\ninput b 2 num 1024x1024\nc = matmul a b\n", "too large: split it");
     refused("input c 1 num\ny = select c 1 2\n", "line 3: select chooses by bits of width 1");
     refused("input c 1 bits 2\ny = select c 1 2\n", "line 3: select chooses by bits of width 1");
-    refused("input t 1 num 3x4\ninput i 1 bits 2 2\ny = lookup t i\n", "3 tables do not go with indices");
+    for _ in 0..2 {
+        refused("input t 1 num 3x4\ninput i 1 bits 2 2\ny = lookup t i\n", "3 tables do not go with indices");
+    }
     refused(
         "input t 1 num 256\ninput i 1 bits 8 65800\ny = lookup t i\n",
         "line 4: too many lookups at once",
@@ -77,6 +79,25 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused(&format!("input {}x 1 num\n", "x".repeat(64)), "is too long for a name");
     assert!(text::read("", &circuits).unwrap_err().starts_with("line 1"));
     assert!(text::read("divisi program 2\n", &circuits).unwrap_err().contains("divisi program 1"));
+}
+
+/// A line has so many bytes, and none more; words of bits are as wide as the caller says.
+#[test]
+fn the_longest_line_is_read_and_words_have_one_width() {
+    let line = |bytes: usize| {
+        let body = format!("divisi program 1\n#{}\ninput x 1 num\noutput x 1\n", "x".repeat(bytes - 1));
+        text::read(&body, &circuits).map(drop)
+    };
+    assert_eq!(line(text::LINE), Ok(()));
+    assert!(line(text::LINE + 1).unwrap_err().contains("a line of 1048577 bytes"));
+    let mut program = Script::new();
+    let mut constant = |widths: [usize; 2]| {
+        program.constant_bits(4, Shape::new(&[2]).unwrap(), &widths.map(|width| vec![true; width]))
+    };
+    assert!(constant([4, 4]).is_ok());
+    for widths in [[5, 4], [4, 3]] {
+        assert!(constant(widths).unwrap_err().ends_with("bits is given, and 4 are wanted"));
+    }
 }
 
 /// A program has so many numbers, bits and ANDs of products, and none more.

@@ -48,8 +48,10 @@ fn words_are_cut_and_joined() {
          ones = popcount x\n\
          more = popcount wide\n\
          one = popcount top\n\
+         far = widen x 300\n\
+         near = slice far 0 44\n\
          output low 1\noutput some 1\noutput all 1\noutput top 2\noutput both 2\noutput wide 1\noutput same 1\n\
-         output ones 1\noutput more 1\noutput one 1\n",
+         output ones 1\noutput more 1\noutput one 1\noutput near 2\n",
         &[words(80, &x), words(5, &[19])],
     );
     let of = |width, f: &dyn Fn(u128) -> u128| words(width, &x.map(f));
@@ -64,6 +66,7 @@ fn words_are_cut_and_joined() {
         of(7, &|x| x.count_ones().into()),
         of(8, &|x| x.count_ones().into()),
         of(1, &|x| x >> 79),
+        of(44, &|x| x & ((1 << 44) - 1)),
     ];
     assert!(found.iter().zip(&expected).all(|(found, expected)| shown(found) == shown(expected)));
     assert_eq!(found.len(), expected.len());
