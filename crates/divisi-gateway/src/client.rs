@@ -99,3 +99,33 @@ impl HttpClient {
 fn broken() -> std::io::Error {
     std::io::Error::other("the answer is no HTTP, or broke off")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    /// What a server says, once, and what the client makes of it.
+    fn answered(said: &'static [u8]) -> std::io::Result<Answered> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| listener.accept().unwrap().0.write_all(said).unwrap());
+            HttpClient::connect(address, "token")?.ask("GET", "/", None)
+        })
+    }
+
+    /// An answer that broke off is none, wherever it did.
+    #[test]
+    fn whole_answers_are_taken() {
+        let whole: [&[u8]; 2] = [
+            b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nbod\r\n1\r\ny\r\n0\r\n\r\n",
+        ];
+        for said in whole {
+            let answer = answered(said).unwrap();
+            assert_eq!((answer.status, &*answer.body), (200, &b"body"[..]));
+            assert!((0..said.len()).all(|length| answered(&said[..length]).is_err()));
+        }
+    }
+}

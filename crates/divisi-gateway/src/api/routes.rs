@@ -87,6 +87,8 @@ mod tests {
             (Verb::Write, "Keys/k", Err(404)),
             (Verb::Write, "random/seal/16", Ok("random/:first/:urlbytes")),
             (Verb::Write, "cmac/k", Err(404)),
+            (Verb::Read, "sys/mounts", Err(404)),
+            (Verb::Read, "sys/health", Err(404)),
         ] {
             assert_eq!(found(verb, path), expected.map(str::to_owned), "{verb:?} {path}");
         }

@@ -2,6 +2,7 @@
 
 mod rights;
 mod system;
+mod transit;
 
 use super::*;
 use crate::backend::{BackendTrouble, Memory};

@@ -4,6 +4,7 @@ use super::{Backend, BackendTrouble, IV, Key, KeyKind, MAC, ServersState, TAG};
 use divisi_node::KeyName;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
 
@@ -13,6 +14,8 @@ pub struct Memory {
     keys: Mutex<BTreeMap<KeyName, Key>>,
     /// What every call answers, if the servers are to be down.
     down: Mutex<Option<BackendTrouble>>,
+    /// Whether the next look for a key finds none.
+    overlooks: AtomicBool,
 }
 
 impl Memory {
@@ -27,6 +30,11 @@ impl Memory {
         if let Some(key) = keys.get_mut(name) {
             key.id.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
         }
+    }
+
+    /// Let the next look for a key find none, as if somebody made it right afterwards.
+    pub fn overlook(&self) {
+        self.overlooks.store(true, Ordering::Relaxed);
     }
 
     fn up(&self) -> Result<(), BackendTrouble> {
@@ -97,6 +105,9 @@ impl Backend for Memory {
 
     fn find(&self, name: &KeyName) -> Result<Option<Key>, BackendTrouble> {
         self.up()?;
+        if self.overlooks.swap(false, Ordering::Relaxed) {
+            return Ok(None);
+        }
         Ok(self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned())
     }
 

@@ -95,6 +95,22 @@ fn other_namespaces_are_not_found() {
     }
 }
 
+/// What anybody may ask is not in a namespace, not even in the one that there is.
+#[test]
+fn open_paths_have_no_namespace() {
+    let bench = Bench::new();
+    for (namespace, status) in [(None, 200), (Some(""), 200), (Some("root"), 400), (Some("team"), 400)] {
+        let head = RequestHead {
+            method: "GET".into(),
+            path: "/v1/sys/health".into(),
+            namespace: namespace.map(Into::into),
+            ..RequestHead::default()
+        };
+        let plan = bench.gateway.plan(&head);
+        assert_eq!(bench.gateway.answer(&head, &plan, b"", "id").0.status, status, "{namespace:?}");
+    }
+}
+
 /// Each answer has its own numbers, whatever was asked before.
 #[test]
 fn a_token_is_told_how_long_it_lives() {
@@ -131,5 +147,10 @@ fn trouble_is_noted_and_what_is_ready_is_told() {
     bench.servers.fail(Some(BackendTrouble::Down(Some(2), "it does not run".into())));
     let answer = bench.as_token("root", "GET", "sys/health", "");
     assert!(answer.note.is_some_and(|note| note.contains("party 2: it does not run")));
+    let (_, status) = bench.ask("GET", "sys/seal-status", "");
+    assert_eq!(status.get("sealed"), Some(&Json::Bool(true)));
+    for (name, number) in [("t", 1), ("n", 1), ("progress", 0)] {
+        assert_eq!(status.get(name), Some(&Json::number(number)), "{name}");
+    }
     assert_eq!(bench.ask("GET", "sys/init", "").1.get("initialized"), Some(&Json::Bool(true)));
 }

@@ -1,0 +1,75 @@
+//! Operations whose answers depend on their own keys and algorithms, whatever was asked before.
+
+use super::*;
+use sha2::{Sha224, Sha384, Sha512};
+use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
+
+/// Each algorithm has its own digest of each input.
+#[test]
+fn digests_are_those_of_the_input() {
+    fn of<D: Digest>(input: &[u8]) -> String {
+        data_encoding::HEXLOWER.encode(&D::digest(input))
+    }
+    let all: [(&str, fn(&[u8]) -> String); 8] = [
+        ("sha2-224", of::<Sha224>),
+        ("sha2-256", of::<Sha256>),
+        ("sha2-384", of::<Sha384>),
+        ("sha2-512", of::<Sha512>),
+        ("sha3-224", of::<Sha3_224>),
+        ("sha3-256", of::<Sha3_256>),
+        ("sha3-384", of::<Sha3_384>),
+        ("sha3-512", of::<Sha3_512>),
+    ];
+    let bench = Bench::new();
+    for input in ["", "abc", "abd"] {
+        let body = format!("{{\"input\":\"{}\"}}", crate::base64::encode(input.as_bytes()).as_str());
+        for (name, digest) in all {
+            let (_, answer) = bench.ask("POST", &format!("transit/hash/{name}"), &body);
+            assert_eq!(data(&answer, "sum"), digest(input.as_bytes()), "{name} {input}");
+        }
+    }
+}
+
+/// A tag of a batch is that of the key of its path.
+#[test]
+fn tags_of_batches_are_those_of_their_key() {
+    let bench = Bench::new();
+    for name in ["h", "i"] {
+        bench.ask("POST", &format!("transit/keys/{name}"), r#"{"type":"hmac","key_size":32}"#);
+        let (_, alone) = bench.ask("POST", &format!("transit/hmac/{name}"), r#"{"input":"YWJj"}"#);
+        let batch = r#"{"batch_input":[{"input":""},{"input":"YWJj"}]}"#;
+        let (_, answer) = bench.ask("POST", &format!("transit/hmac/{name}"), batch);
+        let Some(Json::Array(items)) = answer.at(&["data", "batch_results"]) else { panic!("{name}") };
+        let tags: Vec<_> = items.iter().map(|item| item.get("hmac").and_then(Json::as_str)).collect();
+        assert!(tags[1] == Some(data(&alone, "hmac")) && tags[0] != tags[1], "{name}");
+    }
+}
+
+/// A size that does not go with a type is refused for this reason, each time, whether the key is there or not.
+#[test]
+fn sizes_of_keys_are_refused_each_time() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    for name in ["k", "new", "k"] {
+        for (kind, size, why) in [
+            ("hmac", 16, "invalid key_size 16"),
+            ("hmac", 513, "invalid key_size 513"),
+            ("aes256-gcm96", 16, "key_size is not valid for algorithm aes256-gcm96"),
+            ("aes128-gcm96", 32, "key_size is not valid for algorithm aes128-gcm96"),
+        ] {
+            let body = format!("{{\"type\":\"{kind}\",\"key_size\":{size}}}");
+            let found = bench.error("POST", &format!("transit/keys/{name}"), &body);
+            assert_eq!(found, (400, why.to_owned()), "{name} {body}");
+        }
+    }
+}
+
+/// Whoever asks for a key that somebody else makes at the same time gets that one.
+#[test]
+fn a_key_that_is_made_meanwhile_is_read() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", r#"{"type":"aes128-gcm96"}"#);
+    bench.servers.overlook();
+    let (status, answer) = bench.ask("POST", "transit/keys/k", "");
+    assert_eq!((status, data(&answer, "type")), (200, "aes128-gcm96"));
+}
