@@ -110,7 +110,15 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::scope(|scope| {
-            scope.spawn(|| listener.accept().unwrap().0.write_all(said).unwrap());
+            scope.spawn(|| {
+                let (mut stream, _) = listener.accept().unwrap();
+                // a connection that is closed before all of it was read would be reset
+                let asked = BufReader::new(&stream)
+                    .lines()
+                    .take_while(|line| line.as_ref().is_ok_and(|l| !l.is_empty()));
+                assert!(asked.count() > 2);
+                stream.write_all(said).unwrap();
+            });
             HttpClient::connect(address, "token")?.ask("GET", "/", None)
         })
     }
