@@ -143,6 +143,38 @@ fn a_server_that_was_stopped_is_soon_back() {
     });
 }
 
+/// What is wrong with a configuration, and with which server, as `divisi-gateway check` tells it.
+#[test]
+fn a_check_names_every_server_that_is_missing() {
+    let stay = Stay::start(&[]);
+    assert_eq!(stay.json("POST", "/v1/transit/keys/k", &json!({})).0, 200);
+    let own = stay.folder.join("gateway.toml");
+    let with_kms = stay.folder.join("with_kms.toml");
+    let text = std::fs::read_to_string(&own).unwrap();
+    let more =
+        "[[mount]]\npath = \"apart\"\nprefix = \"x\"\n[kms]\nsocket = \"/tmp/none/kms\"\nkey = \"k\"\n";
+    std::fs::write(&with_kms, format!("{text}{more}")).unwrap();
+    let check = |path| {
+        let mut out = Vec::new();
+        let good = divisi_gateway::check::check(path, &mut out).unwrap();
+        (good, String::from_utf8(out).unwrap())
+    };
+    let (good, told) = check(&own);
+    assert!(good && told.matches(": serves\n").count() == 3 && !told.contains("kms"), "{told}");
+    let (good, told) = check(&with_kms);
+    assert!(good && told.contains("key k: aes256-gcm96, key_id "), "{told}");
+    assert!(told.contains("kms: at /v1/transit a token") && !told.contains("kms: at /v1/apart"), "{told}");
+    for server in ["2", "3"] {
+        stay.order(&format!("stop {server}"));
+        let (good, told) = check(&own);
+        assert!(!good && told.matches(": serves\n").count() == 2, "{told}");
+        let (good, told) = check(&with_kms);
+        assert!(!good && told.contains("key k: not looked up: a server is missing"), "{told}");
+        stay.order(&format!("start {server}"));
+        until(&stay, 200, "");
+    }
+}
+
 /// A gateway that is started again serves what it served before; a request to none fails.
 #[test]
 fn a_gateway_has_no_state() {
