@@ -36,3 +36,13 @@ impl SecurityClaim {
         SecurityClaim { computational: bits.into(), ..self }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_parties_are_one_or_a_range() {
+        assert_eq!([2..=2, 2..=8].map(|parties| SecurityClaim::new("e", &parties).parties), ["2", "2 to 8"]);
+    }
+}

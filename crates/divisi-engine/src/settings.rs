@@ -184,6 +184,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn numbers_are_in_their_range_and_threads_are_one() {
+        let settings = EngineSettings::default().with("size", 7).with("other", "x");
+        let number =
+            |name: &str, range| settings.number::<u8>(name, range).map_err(|error| error.to_string());
+        assert_eq!(number("none", 1..=9), Ok(None));
+        for (range, fits) in [(7..=7, true), (1..=9, true), (1..=6, false), (8..=9, false)] {
+            let found = number("size", range.clone());
+            assert!(if fits { found == Ok(Some(7)) } else { found.is_err() }, "{range:?}");
+        }
+        assert_eq!(number("other", 1..=9), Err("--other is x: give 1 to 9".into()));
+        for threads in [1, 2, 257] {
+            let settings = EngineSettings { threads, ..EngineSettings::default() };
+            assert_eq!(settings.one_thread("e").is_ok(), threads == 1, "{threads}");
+        }
+    }
+
+    #[test]
     fn what_is_told_is_what_was_meant() {
         let default = EngineSettings::default();
         let meant = [

@@ -343,6 +343,10 @@ mod tests {
         };
         let mine = split.join_groups(three, 2, vec![(outer.clone(), of(&outer.wires))]);
         assert_eq!(mine, of(&split.results_of(three)));
+        // a party of two groups gets the values in their order
+        let both = job([vec![one, three], vec![two, one], vec![three, one]]);
+        let groups = both.output_groups().into_iter().map(|group| (group.clone(), of(&group.wires)));
+        assert_eq!(both.join_groups(one, 2, groups.collect()), of(&(0..23).collect::<Vec<usize>>()));
         let all = [one, two, three].map(|party| of(&split.results_of(party)));
         assert_eq!(split.learned(2, &all).unwrap(), [0xaa, 0xaa, 0x2a, 0x55, 0x55, 0x55]);
         let mut lie = all.clone();

@@ -219,8 +219,9 @@ fn reduce<G: Gates>(g: &mut G, mut x: Vec<G::Bit>) -> [G::Bit; BITS] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_circuit::Build;
     use divisi_circuit::plain::Words;
-    use divisi_core::{Bytes, Plain};
+    use divisi_core::{Bytes, Lookup, Lookups, Plain, Table};
 
     fn blocks(e: &mut GateBytes<'_, Words>, values: &[[u8; 16]]) -> GateBlock<u64> {
         let bytes: [GateByte<u64>; 16] =
@@ -232,6 +233,34 @@ mod tests {
         let bytes: [GateByte<u64>; 16] = e.convert(x).unwrap();
         let value = |bits: &[u64; 8]| bits.iter().rev().fold(0, |sum, bit| sum << 1 | (bit & 1) as u8);
         bytes.iter().map(|byte| byte.bits().iter().map(value).collect()).collect()
+    }
+
+    /// Each lane has its own bits, also of later wires and in later runs; a wire of one lane serves all.
+    #[test]
+    fn lanes_are_run_and_looked_up_one_by_one() {
+        static SQUARES: Table = Table { index: 2, width: 4, values: &[0, 1, 4, 9] };
+        let mut g = Build::new();
+        let wires = Build::input(&mut g, 3);
+        let both = g.and(wires[0], wires[1]);
+        let sum = g.xor(both, wires[2]);
+        g.output(&[sum]);
+        let program = g.finish();
+        let mut words = Words;
+        let mut e = GateBytes::new(&mut words);
+        for _ in 0..2 {
+            let x = [true, true, false, true].map(|bit| [bit, true]).concat();
+            let wires = [&x[..4], &x[2..6], &[true]].map(|bits| e.public_bit(bits)).to_vec();
+            let mut jobs = [ProgramRun::new(&program, wires)];
+            e.run(&mut jobs).unwrap();
+            let expected = (0..4).map(|lane| !(x[lane] && x[lane + 2])).map(|bit| e.g.constant(bit));
+            assert_eq!(jobs[0].wires[0].0, expected.collect::<Vec<u64>>());
+        }
+        let index = [[true, false, true, false], [false, true, true, false]];
+        let wires = index.map(|bits| e.public_bit(&bits)).to_vec();
+        let mut layer = [Lookup { table: &SQUARES, wires }];
+        e.look_up(&mut layer).unwrap();
+        let value = |lane: usize| layer[0].wires.iter().rev().fold(0, |n, bit| n << 1 | (bit.0[lane] & 1));
+        assert_eq!([0, 1, 2, 3].map(value), [1, 4, 9, 0]);
     }
 
     #[test]

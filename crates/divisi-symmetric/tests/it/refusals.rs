@@ -1,15 +1,22 @@
 //! Lengths and lanes that do not fit are refused, also where they are alike in eight bits.
 
-use divisi_core::{Abort, Direction, Misuse, Plain, PlainByte};
+use divisi_core::{Abort, Direction, Misuse, Plain, PlainBit, PlainBlock, PlainByte};
 use divisi_symmetric::aes;
 use divisi_symmetric::batch::Messages;
 use divisi_symmetric::batch::block::BlockKey;
 use divisi_symmetric::batch::chains;
 use divisi_symmetric::batch::gmac;
+use divisi_symmetric::batch::kmac;
 use divisi_symmetric::batch::triple::TripleByProgram;
+use divisi_symmetric::des::{TripleKey, has_equal_keys};
+use divisi_symmetric::mac::kmac::{Kmac, OutputLength};
 use divisi_symmetric::mode::block::BlockCipher;
+use divisi_symmetric::mode::feedback;
+use divisi_symmetric::mode::gcm::MessagesKey;
+use divisi_symmetric::mode::ghash::Steps;
 use divisi_symmetric::mode::one_shot::gcm_siv::{self, NonceHead};
 use divisi_symmetric::mode::one_shot::wrap::{WrapForm, Wrapping};
+use divisi_symmetric::mode::one_shot::{ccm, xts};
 
 /// So many bytes, each with so many lanes.
 fn bytes(count: usize, lanes: usize) -> Vec<PlainByte> {
@@ -73,5 +80,101 @@ fn keys_of_gmac_are_one_or_as_many_as_messages() {
         let messages = Messages::new(Vec::new(), vec![0; messages]).unwrap();
         let hash = gmac::hash(&mut Plain, &key, &state, 0, &messages);
         assert_eq!(is_refused(hash, Misuse::CountsDiffer), keys == 2 || keys > 256, "{keys}");
+    }
+}
+
+/// Each byte and bit of a key has as many lanes as the first one.
+#[test]
+fn keys_have_one_number_of_lanes() {
+    for at in 1..16 {
+        for lanes in [1, 3] {
+            let mut key = bytes(16, 2);
+            key[at] = PlainByte::new(vec![0; lanes]);
+            assert!(is_refused(aes::expand(&mut Plain, &key), Misuse::LanesDiffer), "{at} {lanes}");
+        }
+    }
+    let mut bits = vec![PlainBit::new(&[true; 2]); 128];
+    assert!(TripleKey::new(&bits).is_ok());
+    for at in [1, 8, 64, 127] {
+        let bit = std::mem::replace(&mut bits[at], PlainBit::new(&[true]));
+        assert!(is_refused(TripleKey::new(&bits), Misuse::LanesDiffer), "{at}");
+        bits[at] = bit;
+    }
+}
+
+#[test]
+fn equal_keys_of_triple_des_are_noticed() {
+    let of = |keys: &[u8]| has_equal_keys(&keys.iter().flat_map(|key| [*key; 8]).collect::<Vec<u8>>());
+    for (keys, equal) in
+        [(&[2, 4][..], false), (&[2, 4, 2], false), (&[2, 2], true), (&[2, 3, 4], true), (&[2, 4, 5], true)]
+    {
+        assert_eq!(of(keys), equal, "{keys:?}");
+    }
+}
+
+/// Data units are a block at least, and have a tweak each, of the length of a block.
+#[test]
+fn data_units_have_their_lengths_and_tweaks() {
+    let key = aes::expand(&mut Plain, &bytes(16, 1)).unwrap();
+    let crypt = |tweaks: &[usize], bits: usize, length: usize| {
+        let tweak: Vec<Vec<u8>> = tweaks.iter().map(|length| vec![9; *length]).collect();
+        xts::crypt(&mut Plain, [&key, &key], Direction::Encrypt, &tweak, bits, &bytes(length, 2))
+    };
+    assert!(crypt(&[16, 16], 128, 16).is_ok() && crypt(&[16, 16], 133, 17).is_ok());
+    for (bits, length) in [(127, 16), (8, 1), (128, 17), (128, 15), (136, 16)] {
+        assert!(is_refused(crypt(&[16, 16], bits, length), Misuse::MessageUnfit), "{bits} bits");
+    }
+    for tweaks in [&[16][..], &[16, 16, 16], &[16, 15], &[17, 16], &[16, 272], &[16; 258]] {
+        assert!(is_refused(crypt(tweaks, 128, 16), Misuse::MessageUnfit), "{tweaks:?}");
+    }
+}
+
+#[test]
+fn initial_vectors_of_ofb_are_blocks() {
+    let key = aes::expand(&mut Plain, &bytes(16, 1)).unwrap();
+    let ofb = |length: usize, message: usize| {
+        feedback::ofb(&mut Plain, &key, &vec![vec![3]; length], &bytes(message, 1))
+    };
+    assert!(ofb(16, 0).is_ok() && ofb(16, 17).is_ok());
+    for length in [0, 15, 17, 256 + 16] {
+        for message in [0, 5] {
+            assert!(is_refused(ofb(length, message), Misuse::BlockLength), "{length} {message}");
+        }
+    }
+}
+
+#[test]
+fn states_of_kmac_have_their_length() {
+    let kmac = Kmac::kmac128(b"");
+    let messages = Messages::public(&mut Plain, &[b"message"]);
+    for length in [0, 199, 201, 200 + 256] {
+        let state = vec![std::array::from_fn(|_| PlainBit::new(&[false])); length];
+        let tag = kmac::tag(&mut Plain, &kmac, &state, &messages, OutputLength::Fixed(32));
+        assert!(is_refused(tag, Misuse::KeyUnfit), "{length}");
+    }
+}
+
+#[test]
+fn messages_of_ccm_have_heads_of_one_length() {
+    let key = aes::expand(&mut Plain, &bytes(16, 1)).unwrap();
+    let sealed = |lengths: &[(usize, usize)]| {
+        let head = |(nonce, aad): &(usize, usize)| ccm::Head { nonce: vec![7; *nonce], aad: vec![1; *aad] };
+        let heads: Vec<ccm::Head> = lengths.iter().map(head).collect();
+        ccm::seal(&mut Plain, &key, &heads, 16, &bytes(5, lengths.len()))
+    };
+    assert!(sealed(&[(12, 3), (12, 3)]).is_ok());
+    for lengths in [&[(12, 3), (11, 3)][..], &[(12, 3), (12, 4)], &[(12, 3), (12, 3), (12, 259)]] {
+        assert!(is_refused(sealed(lengths), Misuse::MessageUnfit), "{lengths:?}");
+    }
+}
+
+/// There is a hash key for each key.
+#[test]
+fn keys_of_gcm_have_a_hash_key_each() {
+    let steps = Steps::new(2, 2).unwrap();
+    for (keys, hash_keys) in [(1, 1), (3, 3), (2, 1), (3, 2)] {
+        let key = aes::expand(&mut Plain, &bytes(16, keys)).unwrap();
+        let made = MessagesKey::each(&mut Plain, key, &PlainBlock::new(vec![5; hash_keys]), steps);
+        assert_eq!(is_refused(made, Misuse::CountsDiffer), keys != hash_keys, "{keys} {hash_keys}");
     }
 }

@@ -110,6 +110,16 @@ fn what_is_out_of_turn_is_refused() {
     for bytes in [17, 0, 40] {
         assert!(misuse(sealer.chunk(e, &key, &columns(&vec![0; bytes])).map(drop)), "{bytes}");
     }
+    // as many bytes in other columns
+    let column = |lanes: usize| Plain.public(&vec![0; lanes]);
+    let mut moved = columns(&[0; 32]);
+    (moved[1], moved[2]) = (column(1), column(3));
+    let is_unfit = |result: Result<Vec<u8>, Abort>| {
+        matches!(result, Err(Abort::Misuse { step: MESSAGE, what: Misuse::LengthDiffers }))
+    };
+    let mut whole = StreamSealer::new(e, &mut key, &[1; 12], b"", 128, 64).unwrap();
+    whole.chunk(e, &key, &columns(&[0; 64])).unwrap();
+    assert!(is_unfit(whole.chunk(e, &key, &moved)));
     assert!(misuse(sealer.finish(e, &key).map(drop)));
     let right = (TagLength::Bits128, 1);
     let mut opener = StreamOpener::new(e, &mut key, &[1; 12], b"", (16, 32), right).unwrap();
