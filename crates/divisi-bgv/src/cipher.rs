@@ -186,6 +186,14 @@ mod tests {
                 let noise = sum.map_or(f64::INFINITY, |sum| sum.noise());
                 assert!(noise >= ring.parameters().noise_at(level).max(2.0), "{level}: {noise}");
             }
+            // terms with a little more noise than fresh ones may have the same noise
+            for level in 0..=ring.parameters().top() {
+                let alike = ring.parameters().noise_at(level).max(ring.parameters().bounds().fresh()) + 0.5;
+                let poly = ring.zero(ring.parameters().limbs(level), false);
+                let term = Ciphertext::new(level, 1, alike, poly.clone(), poly);
+                let sum = term.add_up(&mut session, &ring, divisi_core::step!("sums"), PartyId::P1)?;
+                assert!(sum.is_none_or(|sum| sum.noise() > alike + 0.99), "{level}");
+            }
             Ok(())
         });
         assert!(ends.is_ok(), "{ends:?}");

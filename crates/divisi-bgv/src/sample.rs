@@ -271,6 +271,15 @@ mod tests {
                 assert_eq!(out, expected, "{q} {}", kernel.name());
             }
         }
+        // between 32 and 50 bits they are the numbers of 128 bits modulo q
+        let q = (1 << 40) - 87;
+        let elements = sampler(5).elements(Modulus::new(q).unwrap(), 100);
+        let (mut prg, mut high, mut low) = (Prg::new(&[5; 16]), [0; PIECE], [0; PIECE]);
+        prg.words(&mut high);
+        prg.words(&mut low);
+        for (x, (high, low)) in elements.iter().zip(high.iter().zip(low)) {
+            assert_eq!(u128::from(*x), (u128::from(*high) << 64 | u128::from(low)) % u128::from(q));
+        }
         // the sampler draws these elements, also where a piece ends
         let modulus = Modulus::new(P32).unwrap();
         for kernel in kernel::available() {

@@ -7,12 +7,13 @@ mod tools;
 use super::Keys;
 use crate::cipher::Ciphertext;
 use crate::encode;
+use crate::flood::Width;
 use crate::parameters::{Form, Operation};
 use crate::ring::{Poly, Ring};
-use crate::sample::ERROR_VARIANCE;
+use crate::sample::{ERROR_VARIANCE, Sampler};
 use crate::wire;
-use divisi_core::PublicParameters as Agreed;
 use divisi_core::testing::{Harness, MessageDirection, failed_check};
+use divisi_core::{Prg, PublicParameters as Agreed};
 use tools::{lift, noise, party, small, sum, with_keys};
 
 /// The mean of the squares of many numbers.
@@ -252,6 +253,26 @@ fn answers_have_their_flood_and_a_fresh_share() {
     assert!((values - shares.len() as f64 / 2.0).abs() < 6.0 * (shares.len() as f64).sqrt() / 2.0);
 }
 
+/// The components of an encryption of zero with floods are those of the formula, for a ternary v: (b v + p
+/// f_0, a v + p f_1).
+fn encrypts_zero_with_floods(keys: &Keys, level: usize, widths: [Width; 2]) {
+    let (ring, limbs) = (keys.ring(), keys.ring().parameters().limbs(level));
+    let known = || Sampler::of(Prg::new(&[7; 16]));
+    let ([c0, c1], _) = keys.encrypt_flooded(&mut known(), level, widths);
+    let mut sampler = known();
+    let floods = widths.map(|width| {
+        let mut flood = vec![0; ring.dimension()];
+        width.sample(sampler.prg(), &mut flood);
+        ring.wide(&flood, limbs)
+    });
+    let v = ring.small(&sampler.ternary(ring.dimension()), limbs, false);
+    for ((component, mut flood), key) in [c0, c1].iter().zip(floods).zip(keys.public()) {
+        ring.scale(&mut flood, ring.parameters().plain());
+        ring.add_product(&mut flood, key, &v);
+        assert!(component.words() == flood.words());
+    }
+}
+
 /// What a hop of the paper's form adds to (0, 0): floods on both components, divided by the switch, and the
 /// rounding of the switch.
 #[test]
@@ -266,6 +287,7 @@ fn paper_hops_have_their_floods() {
             let widths = keys.ring().parameters().hop_floods(top).unwrap();
             let (masks, _) = keys.encrypt_flooded(sampler, top, widths);
             assert!(!masks.iter().any(Poly::is_public));
+            encrypts_zero_with_floods(keys, top, widths);
             let made: Result<Vec<_>, _> = (0..hops)
                 .map(|_| {
                     let zero = Keys::forge(top, 1, ring.zero(limbs, false), ring.zero(limbs, false));

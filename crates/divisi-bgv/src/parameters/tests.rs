@@ -82,6 +82,7 @@ fn what_cannot_be_is_refused_with_a_sentence() {
     }
     let test = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, P32).unwrap();
     assert!(test.is_insecure() && test.report().insecure && test.dimension() == 1024 && test.fits());
+    assert!(!Parameters { n: 512, ..test.clone() }.fits(), "no ring is smaller");
     assert_eq!(test.report().log2_limit, None);
     assert!(test.hardness().is_none() && derive(Operation::Bits, Form::LeanTree, 4).hardness().is_some());
 }
@@ -208,6 +209,11 @@ fn digits_end_where_levels_do() {
             let levels = p.levels.iter().map(|level| level.limbs).filter(|at| *at < limbs);
             assert!(levels.into_iter().all(|at| begins.contains(&at)), "{begins:?}");
             assert_eq!(digits.iter().map(|digit| digit.len()).sum::<usize>(), limbs);
+            // also where primes are so short that those of two levels would fit in one digit
+            let short = Parameters { chain: vec![12_289; p.chain.len()], ..p.clone() };
+            let begins: Vec<usize> = short.digits().iter().map(|digit| digit.start).collect();
+            let levels = [0].into_iter().chain(p.levels.iter().map(|level| level.limbs));
+            assert_eq!(begins, levels.filter(|at| *at < limbs).collect::<Vec<_>>());
         }
     }
 }

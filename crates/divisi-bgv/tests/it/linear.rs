@@ -265,8 +265,10 @@ fn a_flooded_hop_refuses_noise_that_its_flood_does_not_hide() {
         };
         if form == Form::Paper {
             refused_after(&ring, accepted, |session, keys, sampler, noisy| {
+                let made = keys.decryptions();
                 let hops = noisy.into_iter().map(|x| keys.hop(session, sampler, x, &signs).map(drop));
                 hops.for_each(|hop| refused_for([(Misuse::NoiseTooHigh, hop)]));
+                assert_eq!(keys.decryptions(), made, "what is refused is not counted");
             });
         } else {
             all(&ring, |session, keys, sampler| {

@@ -237,10 +237,16 @@ fn what_does_not_fit_is_refused() {
             misuse(&|session, keys, sampler| keys.a2e(session, sampler, party(0), &share).map(drop));
         }
     }
-    misuse(&|session, keys, sampler| {
-        let x = keys.encrypt(sampler, 1, None);
-        keys.e2a(session, sampler, session.me(), Some(&x), 1).map(drop)
-    });
+    // of another level, or with another factor than the ciphertext has, in any of its bytes; noise would be
+    // hidden
+    for (level, wrong) in [(1, 0), (0, 1), (0, 1 << 8), (0, 1 << 24)] {
+        misuse(&|session, keys, sampler| {
+            let x = zero(&ring, level);
+            let end = keys.e2a(session, sampler, session.me(), Some(&x), 1 ^ wrong).map(drop);
+            assert!(matches!(end, Err(Abort::Misuse { what: Misuse::LevelUnfit, .. })), "{end:?}");
+            end
+        });
+    }
     for (level, signs) in [(0, 1024), (1, 1000)] {
         misuse(&|session, keys, sampler| {
             let x = keys.encrypt(sampler, level, None);
@@ -253,13 +259,6 @@ fn what_does_not_fit_is_refused() {
         assert!(matches!(y.times(keys, session, step!("times"), &y), Err(Abort::Misuse { .. })));
         sum.add(&ring, session, step!("add"), &x)
     });
-    // another factor than the ciphertext has, in any of its bytes
-    for wrong in [1, 1 << 8, 1 << 24] {
-        misuse(&|session, keys, sampler| {
-            let x = keys.encrypt(sampler, 0, None);
-            keys.e2a(session, sampler, session.me(), Some(&x), x.factor() ^ wrong).map(drop)
-        });
-    }
     // factors of two levels
     let of_products = small(Operation::Triples, Form::LeanTree, 2);
     refused(with_keys(&of_products, |session, keys, sampler| {
