@@ -152,18 +152,21 @@ mod tests {
     /// All that lack are replaced at once as far as a portion goes, also 256 of them.
     #[test]
     fn as_many_layers_are_wanted_as_fit_a_portion() {
-        let (protocol, shape) = (Protocol::Lut16, Shape(vec![1]));
-        let most = PORTION / bytes(protocol, &shape);
-        assert!(most > 256, "{most}");
-        for lacking in [1, 256, 257, most, most + 1] {
-            let mut stocks = VectorStocks(vec![VectorStock {
-                protocol,
-                shape: shape.clone(),
-                stock: Stock::bounded(2 * most),
-                lacking: vec![Account::default(); lacking].into(),
-            }]);
-            let wanted = stocks.wanted().map(|(.., accounts)| accounts.len());
-            assert_eq!((wanted, stocks.lack()), (Some(lacking.min(most)), lacking > most));
+        // of larger layers fewer, whatever was used before
+        for bytes_of_layer in [1, 3] {
+            let (protocol, shape) = (Protocol::Lut16, Shape(vec![1; bytes_of_layer]));
+            let most = PORTION / bytes(protocol, &shape);
+            assert!(most > 256, "{most}");
+            for lacking in [1, 256, 257, most, most + 1] {
+                let mut stocks = VectorStocks(vec![VectorStock {
+                    protocol,
+                    shape: shape.clone(),
+                    stock: Stock::bounded(2 * most),
+                    lacking: vec![Account::default(); lacking].into(),
+                }]);
+                let wanted = stocks.wanted().map(|(.., accounts)| accounts.len());
+                assert_eq!((wanted, stocks.lack()), (Some(lacking.min(most)), lacking > most));
+            }
         }
     }
 }

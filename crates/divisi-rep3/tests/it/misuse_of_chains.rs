@@ -146,6 +146,15 @@ const NEVER_VERIFIED: &[Program] = &[
         e.prepare(1, 3, LANES)?;
         e.sbox(Direction::Encrypt, &mut [&mut x, &mut y, &mut z])
     }),
+    ("of a layer of one, as many as make the matrix of a layer of two that was finished", |mut e, mut x| {
+        e.finish(&mut x.each_mut())?;
+        let mut one = e.random_bytes(LANES)?;
+        e.sbox(Direction::Encrypt, &mut [&mut one])?;
+        let mut zero = one.clone();
+        e.add(&mut zero, &one)?;
+        let [mut first, mut second, mut third] = [zero.clone(), zero, one.clone()];
+        e.finish(&mut [&mut one, &mut first, &mut second, &mut third])
+    }),
     ("mapped to what does not determine them", |mut e, mut x| {
         e.linear(&Matrix([[1, 1], [1, 1]]), &mut x)?;
         e.finish(&mut x.each_mut())

@@ -79,3 +79,20 @@ fn no_more_is_kept_than_the_budget() {
     })
     .unwrap();
 }
+
+/// Vectors for no layer, or for layers without bytes or lanes, are none: they cost nothing, also under a
+/// protocol that has no vectors.
+#[test]
+fn vectors_of_nothing_are_none() {
+    for protocol in [Protocol::Lut16, Protocol::Lut256, Protocol::Gf4Circuit] {
+        let results = TrioHarness::default().act(|trio| {
+            let mut e = Rep3::new(trio, protocol, Security::Malicious);
+            let mut made = 0;
+            for [layers, bytes, lanes] in [[0, 2, 3], [2, 0, 3], [2, 2, 0]] {
+                made += e.vectors(layers, bytes, lanes)?.len();
+            }
+            Ok((made, ahead(&mut e), e.trio().session().meter().read().bits()))
+        });
+        assert!(results.iter().all(|result| *result == Ok((0, 0, 0))), "{protocol}: {results:?}");
+    }
+}

@@ -134,3 +134,27 @@ pub(crate) fn ahead_both_ways<F: Host>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::Auth;
+    use crate::dealer::Dealer;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+    use divisi_field::Gf48;
+
+    /// All bytes of a message enter the run over masks, the last one too.
+    #[test]
+    fn all_bytes_enter() {
+        let ends = run(2, &PublicParameters::new("bytes"), |session| {
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 3)?;
+            let mut t = Tiny::new(Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?);
+            let message = vec![Auth::zeros(2); 16];
+            let entered = <RoundKeys<AuthByte<Gf48>> as OnSpdz<Gf48>>::enter(&mut t, message)?;
+            Ok(entered.map(|bytes| bytes.len()))
+        });
+        assert!(ends.iter().all(|end| *end == Ok([16, 16])), "{ends:?}");
+    }
+}

@@ -195,7 +195,8 @@ mod tests {
         // and that is found whenever it is asked
         (0..3).for_each(|_| assert!(interpolate(&table(&ONE)).is_none()));
         // a table of another size is no polynomial over this field
-        for (index, width, count) in [(5, 4, 32), (6, 5, 64), (6, 4, 32), (7, 4, 128)] {
+        let others = [(5, 4, 32), (6, 5, 64), (6, 4, 32), (7, 4, 128), (6 + 256, 4, 64), (6, 4, 64 + 256)];
+        for (index, width, count) in others {
             let table = Table { index, width, values: vec![1; count].leak() };
             assert!(interpolate(&table).is_none(), "{index} {width} {count}");
         }

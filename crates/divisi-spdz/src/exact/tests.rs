@@ -34,6 +34,8 @@ enum Lie {
     Nobody,
     /// The right number of shares, and too few values.
     ShortValues,
+    /// Of several parties the last one gets nothing.
+    OneForgotten,
 }
 
 impl Lie {
@@ -97,6 +99,15 @@ impl Source<Gf48> for Careless {
             }),
         };
         Ok(KnownBits { values, shares })
+    }
+
+    fn known_each(
+        &mut self,
+        party: &mut Party<Gf48>,
+        wanted: &[(PartyId, usize)],
+    ) -> Result<Vec<KnownBits<Gf48>>, Abort> {
+        let forgotten = usize::from(self.lie() == Lie::OneForgotten);
+        wanted[..wanted.len() - forgotten].iter().map(|(of, count)| self.known(party, *of, *count)).collect()
     }
 
     fn units(&mut self, party: &mut Party<Gf48>, log: usize, lanes: usize) -> Result<Units<Gf48>, Abort> {
@@ -219,6 +230,25 @@ fn no_wire_is_opened_under_another_mask() {
             refused(lie, step, work);
         }
     }
+}
+
+/// All parties that a request names get known bits, in every request.
+#[test]
+fn nobody_is_forgotten() {
+    let harness = Harness::new(2, &PublicParameters::new("known bits"));
+    let ends = harness.act(|session| {
+        let (party, dealer) = Dealer::deal(session, 4)?;
+        let begun = Arc::new(AtomicBool::new(false));
+        let source = Careless { dealer, lie: Lie::OneForgotten, begun: Arc::clone(&begun) };
+        let mut engine = Spdz::<Gf48>::new(party, Box::new(source), SpdzProtocol::Lookup)?;
+        for count in [8, 16] {
+            engine.preprocess_known(&PartyId::all(2).map(|of| (of, count)).collect::<Vec<_>>())?;
+        }
+        begun.store(true, Ordering::Relaxed);
+        engine.preprocess_known(&PartyId::all(2).map(|of| (of, 24)).collect::<Vec<_>>())
+    });
+    assert!(ends.iter().all(Result::is_err), "{ends:?}");
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
 }
 
 /// A mask of one lane never serves several lanes; a public constant may.

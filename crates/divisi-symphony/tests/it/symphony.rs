@@ -241,7 +241,13 @@ fn what_does_not_fit_is_misuse() {
     misuse(&|rep, me| aes.input_key(rep, party(1), (me == party(1)).then_some(&[0; 32][..])).map(drop));
     misuse(&|rep, _| aes.input_key(rep, party(1), None).map(drop));
     misuse(&|rep, _| aes.input_key(rep, party(1), Some(&[0; 16])).map(drop));
-    misuse(&|rep, _| aes.input_block(rep, party(1), 0, None).map(drop));
+    misuse(&|rep, me| aes.input_block(rep, party(1), 0, (me == party(1)).then_some(&[][..])).map(drop));
+    // another number of blocks than the owner has, also after one that was right
+    misuse(&|rep, me| {
+        let own = (me == party(1)).then_some(&[[0; 16]][..]);
+        aes.input_block(rep, party(1), 1, own)?;
+        aes.input_block(rep, party(1), 2, own).map(drop)
+    });
     misuse(&|rep, me| {
         let key = aes.input_key(rep, party(1), (me == party(1)).then_some(&[0; 16][..]))?;
         large.compute_ks(rep, &key).map(drop)
