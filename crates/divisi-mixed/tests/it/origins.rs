@@ -94,8 +94,11 @@ fn every_entry_refuses_what_another_session_made() {
     }
     // random bits of another session, which are passed by value, are refused, too, not the first time only
     let masks = Mutex::new(masks.into_iter().map(Some).collect::<Vec<_>>());
+    let all = Barrier::new(2);
     let ends = parties(|mixed| {
         let masks = masks.lock().unwrap()[mixed.session().me().index()].take().unwrap();
+        // whoever refuses first would end the other one's set-up
+        all.wait();
         assert!(masks.iter().all(|masks| !masks.is_empty()));
         Ok(masks.map(|mask| mixed.lookup(&[&[0, 1]], &[GmwBit::zero(1)], mask).map(drop)))
     });
