@@ -5,6 +5,7 @@ use divisi_core::Lanes;
 use divisi_core::testing::{Lab, OpenedOutputs, Outputs, PlainLab};
 use divisi_rep3::lab::{Rep3Lab, run};
 use divisi_symmetric::algorithm::Settings;
+use divisi_symmetric::batch::{Function, MacEngine, Messages, byte_values};
 use divisi_symmetric::suite::functions::{Case, in_pieces, outputs};
 
 /// Random programs, lanes over the edges of words, tiles and groups, every rotation of the roles.
@@ -146,5 +147,28 @@ fn functions_in_one_program_give_what_they_give_in_many() {
         let [one, many] =
             [outputs(&ConstantRounds, &settings, &cases), outputs(&PlainLab, &settings, &cases)];
         assert_eq!(one, many, "{name}");
+    }
+}
+
+/// A key of one lane serves messages of several lengths, as often as it is used; and an empty key is one.
+#[test]
+fn one_key_serves_messages_of_several_lengths() {
+    fn tags<L: Lab<Engine: MacEngine>>(lab: &L, name: &str, key: &[u8]) -> Vec<Vec<u8>> {
+        let key: Vec<Vec<u8>> = key.iter().map(|byte| vec![*byte]).collect();
+        let messages: [&[u8]; 4] = [b"one", b"", b"two", b"another"];
+        let run = |e: &mut L::Engine, key: &[_]| {
+            let function = Function::prepare(e, &Settings::new(name.parse().unwrap()), key)?;
+            let messages = Messages::public(e, &messages);
+            let mut out = function.output(e, &messages, &[])?;
+            out.extend(function.output(e, &messages, &[])?);
+            Ok(Outputs::bytes(byte_values(e, out)?))
+        };
+        lab.run(&key, |e, key| run(e, &key)).unwrap().bytes
+    }
+    for (name, bytes) in [("hmac-sha256", 32), ("hmac-sha256", 0), ("kmac128", 16), ("cmac-aes128", 16)] {
+        let key = vec![7; bytes];
+        let expected = tags(&PlainLab, name, &key);
+        assert_eq!(tags(&ConstantRounds, name, &key), expected, "{name} {bytes}");
+        assert!(expected.iter().all(|column| column.len() == 4));
     }
 }
