@@ -292,7 +292,8 @@ mod tests {
         assert_eq!(kept().of::<Lone>().unwrap().len(), 1);
     }
 
-    /// \[Q17\] Of what comes in an unknown number nothing is left in the old place: the vector itself makes room.
+    /// \[Q17\] Of what comes in an unknown number nothing is left in the old place: the vector itself makes
+    /// room.
     #[test]
     fn a_vector_grows_into_memory_that_was_kept() {
         #[derive(Clone, Copy, Default)]

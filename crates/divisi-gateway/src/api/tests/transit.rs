@@ -45,7 +45,8 @@ fn tags_of_batches_are_those_of_their_key() {
     }
 }
 
-/// A size that does not go with a type is refused for this reason, each time, whether the key is there or not.
+/// A size that does not go with a type is refused for this reason, each time, whether the key is there or
+/// not.
 #[test]
 fn sizes_of_keys_are_refused_each_time() {
     let bench = Bench::new();
