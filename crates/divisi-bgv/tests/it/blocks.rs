@@ -209,8 +209,10 @@ fn products_that_do_not_fit_are_refused_by_all() {
         }
         let end = theirs.a2e_to_all(session, sampler, party(0), &[right]).map(drop);
         refused_for([(Misuse::OtherSession, end)]);
-        let end = keys.keep_or_exchange(session, sampler, zero(&ring, 0), 0).map(drop);
-        refused_for([(Misuse::KeyUnfit, end)]);
+        for _ in 0..2 {
+            let end = keys.keep_or_exchange(session, sampler, zero(&ring, 0), 0).map(drop);
+            refused_for([(Misuse::KeyUnfit, end)]);
+        }
     });
 }
 

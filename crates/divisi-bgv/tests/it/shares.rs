@@ -229,6 +229,9 @@ fn what_does_not_fit_is_refused() {
     // a second set of keys
     misuse(&|session, _, _| Keys::generate(session, &ring).map(drop));
     misuse(&|session, keys, _| keys.beside(session, &ring).map(drop));
+    // keys of three beside those of two
+    let of_three = small(Operation::Triples, Form::LeanTree, 3);
+    misuse(&|session, keys, _| keys.beside(session, &of_three).map(drop));
     misuse(&|session, keys, sampler| keys.a2e(session, sampler, party(0), &[1; 7]).map(drop));
     for wide in [P32, P32 + 1, 1 << 63, u64::MAX] {
         for at in [0, 700, 1023] {
@@ -249,6 +252,8 @@ fn what_does_not_fit_is_refused() {
     }
     for (level, signs) in [(0, 1024), (1, 1000)] {
         misuse(&|session, keys, sampler| {
+            // after one that fits
+            keys.hop(session, sampler, zero(&ring, 1), &[1; 1024])?;
             let x = keys.encrypt(sampler, level, None);
             keys.hop(session, sampler, x, &vec![1; signs]).map(drop)
         });
