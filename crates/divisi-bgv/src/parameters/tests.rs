@@ -70,6 +70,7 @@ fn what_cannot_be_is_refused_with_a_sentence() {
     assert_eq!(refused(1, P32), ParameterError::Parties);
     assert_eq!(refused(256, P32), ParameterError::Parties);
     assert_eq!(refused(3, P16 + 3), ParameterError::Plain);
+    assert_eq!(refused(3, 2), ParameterError::Plain);
     assert_eq!(refused(3, 3_221_225_475), ParameterError::Plain);
     assert_eq!(refused(3, 1_000_003), ParameterError::Transform { n: 65536 });
     // beyond 62 bits: 2^63 + 29 is a prime
@@ -102,6 +103,32 @@ fn weaker_parameters_do_not_fit() {
     assert!((ringless.unwrap() - 1) % (2 * p.n as u64) != 0);
     assert!(!Parameters { special: ringless, ..p.clone() }.fits(), "a prime without roots of unity");
     assert!(!Parameters { special: Some(p.plain), ..p.clone() }.fits(), "the plaintext modulus in the chain");
+    // plaintext moduli of the right size
+    let (prime, slots) = (divisi_field::zp::prime::is_prime, 2 * p.n as u64);
+    let product = (1..).map(|k| P32 - k * slots).find(|plain| !prime(*plain)).unwrap();
+    let slotless =
+        (1..).map(|k| P32 - 2 * k).find(|plain| prime(*plain) && (plain - 1) % slots != 0).unwrap();
+    for plain in [product, slotless] {
+        assert!(!Parameters { plain, ..p.clone() }.fits(), "{plain}");
+    }
+    // noise that is almost as large as the modulus, at each level
+    for level in 0..=p.top() {
+        let mut noisy = p.clone();
+        noisy.levels[level].after = p.levels[level].log2_q - p.bounds().plain() - 0.5;
+        assert!(!noisy.fits(), "{level}");
+    }
+    assert!(p.hides(p.noise_at(0)) && !p.hides(p.noise_at(0) + 0.01));
+    // answers that take more than a half of the modulus, if by little
+    let floods = (1..12).filter_map(|d| Width::at_least(p.flood.deviation() + 0.25 * f64::from(d)));
+    let wider = floods.map(|flood| Parameters { flood, ..p.clone() });
+    let part = |wider: &Parameters| wider.part_of_modulus(&p.bounds());
+    let half: Vec<Parameters> = wider.filter(|wider| (0.5..1.4).contains(&part(wider))).collect();
+    assert!(!half.is_empty() && half.iter().all(|wider| !wider.fits()));
+    // a first prime that is too short for an answer, if by half a bit
+    let mut short = p.clone();
+    short.levels[0].limbs = 2;
+    short.chain[0] = (answers::answer_bits(&p.bounds()) - 0.5).exp2() as u64;
+    assert_eq!(short.answer_limbs(), 2);
     let narrow = Width::at_least(p.flood.deviation() - 1.0).unwrap();
     assert!(!Parameters { flood: narrow, ..p.clone() }.floods());
     let wide = Width::at_least(p.flood.deviation() + 3.0).unwrap();
@@ -176,7 +203,7 @@ fn a_narrow_second_flood_is_refused() {
                 other
             };
             assert!(second.deviation() < first.deviation() && paper.floods());
-            assert!(!with(8.0).floods() && !with(least - 1.0).floods(), "{n} {level}");
+            assert!(!with(8.0).floods() && !with(least - 0.5).floods(), "{n} {level}");
             assert!(with(least + 1.0).floods(), "{n} {level}");
             nearest = nearest.min(second.deviation() - least);
             widest = widest.max(first.deviation());
@@ -209,6 +236,9 @@ fn digits_end_where_levels_do() {
             let levels = p.levels.iter().map(|level| level.limbs).filter(|at| *at < limbs);
             assert!(levels.into_iter().all(|at| begins.contains(&at)), "{begins:?}");
             assert_eq!(digits.iter().map(|digit| digit.len()).sum::<usize>(), limbs);
+            // no two primes are together in one if their product is a little too large
+            let wide = Parameters { chain: vec![82_600_000; p.chain.len()], ..p.clone() };
+            assert!(wide.digits().iter().all(|digit| digit.len() == 1));
             // also where primes are so short that those of two levels would fit in one digit
             let short = Parameters { chain: vec![12_289; p.chain.len()], ..p.clone() };
             let begins: Vec<usize> = short.digits().iter().map(|digit| digit.start).collect();
