@@ -126,3 +126,22 @@ pub(crate) fn private(dir: &Path) -> Result<(), StoreError> {
 pub struct MachineDisk;
 
 impl Disk for MachineDisk {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What cannot be looked at is not missing.
+    #[test]
+    fn a_folder_is_private_or_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, b"").unwrap();
+        for _ in 0..2 {
+            assert!(private(&dir.path().join("none")).is_ok());
+            for below in [file.clone(), file.join("folder")] {
+                assert!(matches!(private(&below), Err(StoreError::Io(named, _)) if named == below));
+            }
+        }
+    }
+}

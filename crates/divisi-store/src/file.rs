@@ -247,6 +247,7 @@ pub(crate) mod tests {
             bad[at] ^= 4;
             let error = decode(path, &bad).err().unwrap().to_string();
             assert!(error.contains("keys/k1.key"), "{error}");
+            assert_eq!(error.contains("does not begin like"), at < 8, "{error}");
         }
         for len in 0..bytes.len() {
             assert!(decode(path, &bytes[..len]).is_err());
@@ -277,10 +278,21 @@ pub(crate) mod tests {
         for (first, second) in [(0, 0), (1025, 1025), (20, 21)] {
             assert!(matches!(of_bytes(first, second), Err(StoreError::Damaged(..))));
         }
-        let mut key = sample("k1");
-        key.info.state = KeyState::Destroyed;
-        let bytes = encode(&key).unwrap();
-        assert!(matches!(decode(Path::new("k"), &bytes), Err(StoreError::Damaged(..))));
+        // a key has components until it is destroyed, and then nobody changes who may use it
+        for state in [KeyState::Destroyed, KeyState::Active, KeyState::Prepared] {
+            for has_secret in [false, true] {
+                for next in [None, Some(vec!["bob".into()])] {
+                    let is_right =
+                        (state == KeyState::Destroyed) != has_secret && (has_secret || next.is_none());
+                    let mut key = KeyFile { next_clients: next, ..sample("k1") };
+                    key.info.state = state;
+                    key.secret = key.secret.filter(|_| has_secret);
+                    let end = decode(Path::new("k"), &encode(&key).unwrap());
+                    let is_damaged = matches!(end, Err(StoreError::Damaged(..)));
+                    assert!(end.is_ok() == is_right && is_damaged != is_right, "{state:?} {has_secret}");
+                }
+            }
+        }
     }
 
     proptest! {
