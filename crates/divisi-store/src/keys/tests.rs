@@ -117,7 +117,9 @@ fn a_key_goes_from_prepared_to_active_to_destroyed() {
     assert!(keys.load(&name).unwrap().is_none());
     keys.prepare(&mut sample("k")).unwrap();
     assert!(matches!(keys.active(&name, 2), Err(StoreError::Unfinished(named)) if named == name));
-    assert!(keys.activate(&name, &[9; 16]).is_err());
+    for _ in 0..2 {
+        assert!(keys.activate(&name, &[9; 16]).is_err());
+    }
     keys.activate(&name, &[1; 16]).unwrap();
     assert_eq!(keys.active(&name, 2).unwrap().secret.unwrap().first.as_slice(), [0xaa; 16]);
     assert!(matches!(keys.active(&name, 1), Err(StoreError::OtherParty(..))));
