@@ -176,7 +176,7 @@ fn messages_of_ccm_have_heads_of_one_length() {
 #[test]
 fn keys_of_gcm_have_a_hash_key_each() {
     let steps = Steps::new(2, 2).unwrap();
-    for (keys, hash_keys) in [(1, 1), (3, 3), (2, 1), (3, 2)] {
+    for (keys, hash_keys) in [(1, 1), (3, 3), (2, 1), (3, 2), (1, 2), (2, 3), (1, 257)] {
         let key = aes::expand(&mut Plain, &bytes(16, keys)).unwrap();
         let made = MessagesKey::each(&mut Plain, key, &PlainBlock::new(vec![5; hash_keys]), steps);
         assert_eq!(is_refused(made, Misuse::CountsDiffer), keys != hash_keys, "{keys} {hash_keys}");

@@ -44,8 +44,12 @@ impl<E: GcmEngine> MessagesKey<E> {
         steps: Steps,
     ) -> Result<Vec<Self>, Abort> {
         let (m, keys) = (steps.baby(), round_keys.lanes());
+        let misuse = Abort::Misuse { step: KEY, what: Misuse::CountsDiffer };
+        if h.lanes() != keys {
+            return Err(misuse);
+        }
         let baby = powers(e, h, m)?;
-        let each: Option<Vec<_>> = if keys == 1 && h.lanes() == 1 {
+        let each: Option<Vec<_>> = if keys == 1 {
             Some(vec![(round_keys, baby)])
         } else {
             let own = |k: usize| {
@@ -53,7 +57,7 @@ impl<E: GcmEngine> MessagesKey<E> {
             };
             (0..keys).map(own).collect()
         };
-        let each = each.ok_or(Abort::Misuse { step: KEY, what: Misuse::CountsDiffer })?;
+        let each = each.ok_or(misuse)?;
         let ready = |key: Verified<(RoundKeys<E::Byte>, E::Block)>| {
             let (round_keys, baby) = key.split();
             MessagesKey { round_keys, steps, baby, powers: None }
