@@ -240,8 +240,8 @@ fn what_does_not_fit_is_refused() {
             misuse(&|session, keys, sampler| keys.a2e(session, sampler, party(0), &share).map(drop));
         }
     }
-    // of another level, or with another factor than the ciphertext has, in any of its bytes; noise would be
-    // hidden
+    // a ciphertext of another level, or one whose factor is another one in any of its bytes; its noise alone
+    // would be accepted
     for (level, wrong) in [(1, 0), (0, 1), (0, 1 << 8), (0, 1 << 24)] {
         misuse(&|session, keys, sampler| {
             let x = zero(&ring, level);

@@ -151,9 +151,10 @@ fn a_check_names_every_server_that_is_missing() {
     let own = stay.folder.join("gateway.toml");
     let with_kms = stay.folder.join("with_kms.toml");
     let text = std::fs::read_to_string(&own).unwrap();
-    let more =
-        "[[mount]]\npath = \"apart\"\nprefix = \"x\"\n[kms]\nsocket = \"/tmp/none/kms\"\nkey = \"k\"\n";
-    std::fs::write(&with_kms, format!("{text}{more}")).unwrap();
+    // a socket that nobody has made: a check opens none
+    let socket = stay.folder.join("none").join("kms");
+    let mount = "[[mount]]\npath = \"apart\"\nprefix = \"x\"\n";
+    std::fs::write(&with_kms, format!("{text}{mount}[kms]\nsocket = {socket:?}\nkey = \"k\"\n")).unwrap();
     let check = |path: &std::path::Path| {
         let mut out = Vec::new();
         let good = divisi_gateway::check::check(path, &mut out).unwrap();
