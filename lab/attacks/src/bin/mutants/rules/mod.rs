@@ -288,6 +288,8 @@ mod tests {
             let fine = reduced && left <= bound;
             if self.spent > n || !fine { return Err(few()); }
             if !a.ct_eq(b) { abort(); }
+            if got != sent { return Err(s.abort()); }
+            if lanes != many || of != 3 { return Err(s.misuse()); }
             owed.extend(one.chain(two));
             x.rests_on.max(y.rests_on);
             Ok(())
@@ -323,7 +325,12 @@ mod tests {
         assert!(has("sampler.bits(&mut bits);", "keeps the first element of the draw bits"));
         assert!(!has("sampler.bits(&mut bits);", "eight bits") && !has("low & 3 == 1", "eight bits"));
         assert!(has("low == 3", "looks at eight bits"));
-        assert!(has("list.len() == me.index()", "looks at eight bits"));
+        assert!(!has("list.len() == me.index()", "eight bits"));
+        // whether it refuses a difference is one question; how it compares, another one of a peer's message
+        assert!(has("got != sent", "never refuses") && !has("got != sent", "says that they are equal"));
+        assert!(has("got != sent", "eight bits") && has("got != sent", "but for the first time"));
+        assert!(has("of != 3", "a side of `||`") && !has("of != 3", "says that they are equal"));
+        assert!(!has("lanes != many", "eight bits") && !has("lanes != many", "but for the first time"));
         assert!(!has("me.number() != owner", "eight bits") && !has("me.index() == 0", "eight bits"));
         assert!(has("share ^ mask", "leaves out what `^` adds"));
         let both = "let masked = share ^ mask;\n            let coin = s.toss(COIN)?;";

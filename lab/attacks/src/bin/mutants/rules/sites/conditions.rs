@@ -1,6 +1,7 @@
 //! Conditions: what is accepted, and what is refused.
 
 use super::Sites;
+use syn::spanned::Spanned;
 use syn::{BinOp, Block, Expr, ExprBinary, ExprIf, ExprLit, Lit, ReturnType, Signature, Stmt, Type};
 
 impl<'t> Sites<'t> {
@@ -24,15 +25,24 @@ impl<'t> Sites<'t> {
             }
             _ => return,
         };
-        self.add(expr, "says that they are equal".into(), yes.replace("{text}", text));
+        let at = expr.span().byte_range();
+        if !self.said.contains(&at) {
+            self.add(expr, "says that they are equal".into(), yes.replace("{text}", text));
+        }
+        // a caller's own mistake is refused or not: no message is compared
+        if self.misuses.iter().any(|whole| whole.start <= at.start && at.end <= whole.end) {
+            return;
+        }
         self.add(
             expr,
             "says but for the first time that they are equal".into(),
             later.replace("{text}", text),
         );
         let sides = [&*binary.left, &*binary.right];
-        // variants differ in eight bits, too, and what a party's number is compared with has no more
-        let one_tells = |side: &&Expr| is_a_variant(side) || is_of_a_party(side, "number");
+        // variants differ in eight bits, too, what a party's number is compared with has no more, and nobody
+        // takes a length for a byte
+        let one_tells =
+            |side: &&Expr| is_a_variant(side) || is_of_a_party(side, "number") || is_a_length(side);
         if !sides.iter().all(|side| is_a_byte(side)) && !sides.iter().any(one_tells) {
             let bits = format!("(if {{on}} {{ ({left}) as u8 {sign} ({right}) as u8 }} else {{ {text} }})");
             self.add(expr, format!("looks at eight bits of `{sign}`"), bits);
@@ -53,6 +63,15 @@ impl<'t> Sites<'t> {
         }
     }
 
+    /// Notes that a condition which always, or never, holds says of two sides that they are equal: then this
+    /// is no weakening of its own.
+    fn says_equal(&mut self, condition: &Expr, holds: bool) {
+        let Expr::Binary(binary) = condition else { return };
+        if matches!((&binary.op, holds), (BinOp::Eq(_), true) | (BinOp::Ne(_), false)) {
+            self.said.insert(condition.span().byte_range());
+        }
+    }
+
     /// A function that says whether something is right: what it says at its end.
     pub(super) fn decides(&mut self, signature: &Signature, body: &Block) {
         let ReturnType::Type(_, given) = &signature.output else { return };
@@ -61,6 +80,7 @@ impl<'t> Sites<'t> {
         if given.path.is_ident("bool") {
             let text = self.text(end);
             self.add(end, "says yes".into(), format!("({{on}} || ({text}))"));
+            self.says_equal(end, true);
             self.is_accepted(end);
         }
     }
@@ -84,6 +104,7 @@ impl<'t> Sites<'t> {
                                 "leaves out a side of `&&`".into(),
                                 format!("({{on}} || ({text}))"),
                             );
+                            self.says_equal(side, true);
                             self.is_accepted(side);
                         }
                     }
@@ -123,6 +144,7 @@ impl<'t> Sites<'t> {
                                 "leaves out a side of `||`".into(),
                                 format!("(!{{on}} && ({text}))"),
                             );
+                            self.says_equal(side, false);
                             self.is_refused(side);
                         }
                     }
@@ -155,11 +177,17 @@ impl<'t> Sites<'t> {
             _ => "",
         };
         let end = self.end_of(&branch.then_branch);
+        let at = branch.cond.span().byte_range();
+        if [end, otherwise].iter().any(|end| refuses(end) && is_misuse(end)) {
+            self.misuses.push(at);
+        }
         if refuses(end) {
+            self.says_equal(&branch.cond, false);
             self.add(&*branch.cond, "never refuses".into(), format!("!{{on}} && ({text})"));
             self.is_refused(&branch.cond);
         } else if refuses(otherwise) {
             self.add(&*branch.cond, "never refuses".into(), format!("{{on}} || ({text})"));
+            self.says_equal(&branch.cond, true);
             self.is_accepted(&branch.cond);
         } else if ["return Ok(())", "return Some(None)"].iter().any(|early| end.starts_with(early)) {
             self.add(&*branch.cond, "always returns early".into(), format!("{{on}} || ({text})"));
@@ -175,6 +203,7 @@ impl<'t> Sites<'t> {
         let text = self.text(condition);
         self.add(condition, "says yes".into(), format!("({{on}} || ({text}))"));
         self.add(condition, "says no".into(), format!("(!{{on}} && ({text}))"));
+        [true, false].into_iter().for_each(|holds| self.says_equal(condition, holds));
         self.is_accepted(condition);
         self.is_refused(condition);
     }
@@ -192,6 +221,13 @@ fn refuses(end: &str) -> bool {
         .iter()
         .any(|refusal| end.starts_with(refusal))
         || end.contains(".misuse(")
+}
+
+/// Whether what a block ends with says that a caller made a mistake.
+fn is_misuse(end: &str) -> bool {
+    ["misuse(", "Misuse", "misfit(", "unfit(", "lanes_differ(", "usage(", "Unsupported::new("]
+        .iter()
+        .any(|mistake| end.contains(mistake))
 }
 
 /// Whether a condition binds names.
@@ -233,6 +269,11 @@ fn is_of_a_party(expr: &Expr, what: &str) -> bool {
     };
     call.method == what
         && name.is_some_and(|name| ["me", "peer", "party", "owner"].iter().any(|of| name == of))
+}
+
+/// Whether this is the length of something.
+fn is_a_length(expr: &Expr) -> bool {
+    matches!(expr, Expr::MethodCall(call) if call.method == "len" || call.method == "count")
 }
 
 /// Whether this names a variant of an enumeration, as `Security::Malicious` does.

@@ -26,12 +26,12 @@ pub struct Site {
 /// All of a file.
 pub fn of(file: &str, text: &str) -> Result<Vec<Site>, String> {
     let parsed = syn::parse_file(text).map_err(|e| format!("{file}: {e}"))?;
-    let mut sites =
-        Sites { text, function: None, name: String::new(), unused: HashSet::new(), found: Vec::new() };
+    let mut sites = Sites { text, ..Sites::default() };
     sites.visit_file(&parsed);
     Ok(sites.found)
 }
 
+#[derive(Default)]
 struct Sites<'t> {
     text: &'t str,
     /// The function in which the visitor is.
@@ -39,6 +39,10 @@ struct Sites<'t> {
     name: String,
     /// Calls whose value nobody uses, by the byte at which they end: those that are statements.
     unused: HashSet<usize>,
+    /// Comparisons of which another weakening already says that both sides are equal.
+    said: HashSet<Range<usize>>,
+    /// Conditions on which a caller's own mistake is refused.
+    misuses: Vec<Range<usize>>,
     found: Vec<Site>,
 }
 
