@@ -168,7 +168,7 @@ pub mod by_rule {
             }
         })* };
     }
-    wide!(u16 u32 u64 u128 usize i64 i128);
+    wide!(u16 u32 u64 u128 usize i16 i32 i64 i128);
 
     macro_rules! bits {
         ($($number:ty)*) => { $(impl Bits for $number {

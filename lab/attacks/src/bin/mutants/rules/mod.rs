@@ -289,6 +289,7 @@ mod tests {
             if self.spent > n || !fine { return Err(few()); }
             if !a.ct_eq(b) { abort(); }
             if got != sent { return Err(s.abort()); }
+            let both = if left == right { one } else { two };
             if lanes != many || of != 3 { return Err(s.misuse()); }
             owed.extend(one.chain(two));
             x.rests_on.max(y.rests_on);
@@ -329,6 +330,7 @@ mod tests {
         // whether it refuses a difference is one question; how it compares, another one of a peer's message
         assert!(has("got != sent", "never refuses") && !has("got != sent", "says that they are equal"));
         assert!(has("got != sent", "eight bits") && has("got != sent", "but for the first time"));
+        assert!(has("left == right", "that they are equal") && !has("left == right", "but for the first"));
         assert!(has("of != 3", "a side of `||`") && !has("of != 3", "says that they are equal"));
         assert!(!has("lanes != many", "eight bits") && !has("lanes != many", "but for the first time"));
         assert!(!has("me.number() != owner", "eight bits") && !has("me.index() == 0", "eight bits"));

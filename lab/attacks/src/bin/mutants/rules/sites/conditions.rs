@@ -1,6 +1,7 @@
 //! Conditions: what is accepted, and what is refused.
 
 use super::Sites;
+use std::ops::Range;
 use syn::spanned::Spanned;
 use syn::{BinOp, Block, Expr, ExprBinary, ExprIf, ExprLit, Lit, ReturnType, Signature, Stmt, Type};
 
@@ -30,27 +31,35 @@ impl<'t> Sites<'t> {
             self.add(expr, "says that they are equal".into(), yes.replace("{text}", text));
         }
         // a caller's own mistake is refused or not: no message is compared
-        if self.misuses.iter().any(|whole| whole.start <= at.start && at.end <= whole.end) {
+        let inside = |those: &[Range<usize>]| those.iter().any(|of| of.start <= at.start && at.end <= of.end);
+        if inside(&self.misuses) {
             return;
         }
-        self.add(
-            expr,
-            "says but for the first time that they are equal".into(),
-            later.replace("{text}", text),
-        );
+        // a check is done the first time only, but nobody chooses between two ways so
+        if !inside(&self.choices) {
+            self.add(
+                expr,
+                "says but for the first time that they are equal".into(),
+                later.replace("{text}", text),
+            );
+        }
         let sides = [&*binary.left, &*binary.right];
         // variants differ in eight bits, too, what a party's number is compared with has no more, and nobody
         // takes a length for a byte
         let one_tells =
             |side: &&Expr| is_a_variant(side) || is_of_a_party(side, "number") || is_a_length(side);
         if !sides.iter().all(|side| is_a_byte(side)) && !sides.iter().any(one_tells) {
-            let bits = format!("(if {{on}} {{ ({left}) as u8 {sign} ({right}) as u8 }} else {{ {text} }})");
+            let [left, right] =
+                [left, right].map(|side| format!("crate::by_rule::eight_bits({{on}}, {side})"));
+            let bits = format!("({left} {sign} {right})");
             self.add(expr, format!("looks at eight bits of `{sign}`"), bits);
         }
-        let not = if sign == "!=" { "!" } else { "" };
-        let alike = format!("{not}crate::by_rule::starts_alike(&({left}), &({right}))");
-        let bytes = format!("(if {{on}} {{ {alike} }} else {{ {text} }})");
-        self.add(expr, format!("looks at the first byte of `{sign}`"), bytes);
+        if !sides.iter().any(|side| matches!(side, Expr::Array(list) if list.elems.len() == 1)) {
+            let not = if sign == "!=" { "!" } else { "" };
+            let alike = format!("{not}crate::by_rule::starts_alike(&({left}), &({right}))");
+            let bytes = format!("(if {{on}} {{ {alike} }} else {{ {text} }})");
+            self.add(expr, format!("looks at the first byte of `{sign}`"), bytes);
+        }
         if let (Expr::Tuple(one), Expr::Tuple(other)) = (&*binary.left, &*binary.right) {
             for left_out in 0..one.elems.len().min(other.elems.len()) {
                 let [one, other] = [one, other].map(|tuple| {
@@ -124,6 +133,7 @@ impl<'t> Sites<'t> {
     /// An arm of a match that is taken on a condition.
     pub(super) fn guard(&mut self, guard: &Expr) {
         if !has_let(guard) {
+            self.choices.push(guard.span().byte_range());
             let text = self.text(guard);
             self.add(guard, "never takes an arm".into(), format!("!{{on}} && ({text})"));
             self.add(guard, "always takes an arm".into(), format!("{{on}} || ({text})"));
@@ -179,7 +189,7 @@ impl<'t> Sites<'t> {
         let end = self.end_of(&branch.then_branch);
         let at = branch.cond.span().byte_range();
         if [end, otherwise].iter().any(|end| refuses(end) && is_misuse(end)) {
-            self.misuses.push(at);
+            self.misuses.push(at.clone());
         }
         if refuses(end) {
             self.says_equal(&branch.cond, false);
@@ -193,13 +203,17 @@ impl<'t> Sites<'t> {
             self.add(&*branch.cond, "always returns early".into(), format!("{{on}} || ({text})"));
             self.is_accepted(&branch.cond);
             self.is_refused(&branch.cond);
-        } else if matches!(&*branch.cond, Expr::Binary(both) if matches!(both.op, BinOp::Or(_))) {
-            self.is_refused(&branch.cond);
+        } else {
+            self.choices.push(at);
+            if matches!(&*branch.cond, Expr::Binary(both) if matches!(both.op, BinOp::Or(_))) {
+                self.is_refused(&branch.cond);
+            }
         }
     }
 
     /// A condition on which something is made or done.
     pub(super) fn made_if(&mut self, condition: &Expr) {
+        self.choices.push(condition.span().byte_range());
         let text = self.text(condition);
         self.add(condition, "says yes".into(), format!("({{on}} || ({text}))"));
         self.add(condition, "says no".into(), format!("(!{{on}} && ({text}))"));

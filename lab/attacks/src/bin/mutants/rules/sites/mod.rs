@@ -43,6 +43,8 @@ struct Sites<'t> {
     said: HashSet<Range<usize>>,
     /// Conditions on which a caller's own mistake is refused.
     misuses: Vec<Range<usize>>,
+    /// Conditions that choose between two ways of which neither refuses.
+    choices: Vec<Range<usize>>,
     found: Vec<Site>,
 }
 

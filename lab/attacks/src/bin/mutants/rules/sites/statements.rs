@@ -38,7 +38,8 @@ impl<'t> Sites<'t> {
             let once = format!("{{ if !crate::by_rule::later({{on}}) {{ {text}{end} }} }}");
             self.add(whole, format!("does {of} the first time only"), once);
         }
-        if act == Act::Draws {
+        // of one element the first is all
+        if act == Act::Draws && !self.places(&call).iter().any(|place| place.ends_with("[..1]")) {
             // a sampler writes one bit into each word
             let is_of_bits =
                 |function: &str| function.ends_with("bit_short") || function.ends_with("eight_bits_each");
