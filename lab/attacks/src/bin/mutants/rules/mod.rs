@@ -289,6 +289,8 @@ mod tests {
             if self.spent > n || !fine { return Err(few()); }
             if !a.ct_eq(b) { abort(); }
             if got != sent { return Err(s.abort()); }
+            let fits = key == of;
+            if !fits { return Err(s.misuse()); }
             let both = if left == right { one } else { two };
             if lanes != many || of != 3 { return Err(s.misuse()); }
             owed.extend(one.chain(two));
@@ -330,6 +332,7 @@ mod tests {
         // whether it refuses a difference is one question; how it compares, another one of a peer's message
         assert!(has("got != sent", "never refuses") && !has("got != sent", "says that they are equal"));
         assert!(has("got != sent", "eight bits") && has("got != sent", "but for the first time"));
+        assert!(has("key == of", "that they are equal") && !has("key == of", "but for the first time"));
         assert!(has("left == right", "that they are equal") && !has("left == right", "but for the first"));
         assert!(has("of != 3", "a side of `||`") && !has("of != 3", "says that they are equal"));
         assert!(!has("lanes != many", "eight bits") && !has("lanes != many", "but for the first time"));

@@ -3,7 +3,7 @@
 use super::Sites;
 use std::ops::Range;
 use syn::spanned::Spanned;
-use syn::{BinOp, Block, Expr, ExprBinary, ExprIf, ExprLit, Lit, ReturnType, Signature, Stmt, Type};
+use syn::{BinOp, Block, Expr, ExprBinary, ExprIf, ExprLit, Lit, Local, ReturnType, Signature, Stmt, Type};
 
 impl<'t> Sites<'t> {
     /// An operation with two sides.
@@ -207,6 +207,21 @@ impl<'t> Sites<'t> {
             self.choices.push(at);
             if matches!(&*branch.cond, Expr::Binary(both) if matches!(both.op, BinOp::Or(_))) {
                 self.is_refused(&branch.cond);
+            }
+        }
+    }
+
+    /// Notes what is refused as a caller's mistake by a name, as in `let fits = ..; if !fits { .. }`.
+    pub(super) fn named_misuses(&mut self, block: &Block) {
+        for pair in block.stmts.windows(2) {
+            let [Stmt::Local(Local { pat, init: Some(init), .. }), Stmt::Expr(Expr::If(branch), _)] = pair
+            else {
+                continue;
+            };
+            let name = self.text(pat);
+            let fits = self.text(&*branch.cond).trim_start_matches('!') == name;
+            if fits && is_misuse(self.end_of(&branch.then_branch)) {
+                self.misuses.push(init.expr.span().byte_range());
             }
         }
     }

@@ -206,6 +206,7 @@ impl<'ast> Visit<'ast> for Sites<'_> {
     fn visit_block(&mut self, block: &'ast Block) {
         block.stmts.iter().for_each(|statement| self.statement(statement));
         self.earlier(block);
+        self.named_misuses(block);
         visit::visit_block(self, block);
     }
 
