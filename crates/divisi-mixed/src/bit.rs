@@ -275,7 +275,7 @@ impl Dense {
     }
 
     /// Marks the string as opened at this step: everybody may know it.
-    pub(crate) fn opened(&mut self, step: Step) {
+    pub(crate) fn mark_public(&mut self, step: Step) {
         taint::public(step, &mut self.words);
     }
 

@@ -282,7 +282,7 @@ impl SentBits {
             let right = all.add_bytes(&body);
             session.well_formed(OUTPUT, peer, body.len(), right)?;
         }
-        all.opened(OUTPUT);
+        all.mark_public(OUTPUT);
         session.meter().opened(all.len() as u64);
         let mut at = 0;
         let mut next = |lanes: &usize| {

@@ -85,7 +85,7 @@ fn open_directly(session: &mut Session, step: Step, mut sum: Dense) -> Result<De
     for peer in session.peers() {
         add_from(session, step, peer, &mut body, &mut sum)?;
     }
-    sum.opened(step);
+    sum.mark_public(step);
     session.meter().opened(bits as u64);
     Ok(sum)
 }
@@ -103,7 +103,7 @@ fn open_through_one(session: &mut Session, mut sum: Dense) -> Result<Dense, Abor
         for peer in session.peers() {
             add_from(session, GATHER, peer, &mut body, &mut sum)?;
         }
-        sum.opened(GATHER);
+        sum.mark_public(GATHER);
         body = sum.bytes();
         for peer in session.peers() {
             session.send(TELL, peer, &body, bits as u64)?;
@@ -136,7 +136,7 @@ fn open_in_parts(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> 
         for peer in peers() {
             add_from(session, GATHER, peer, &mut body, &mut own)?;
         }
-        own.opened(GATHER);
+        own.mark_public(GATHER);
         body = own.bytes();
         for peer in peers() {
             session.send(TELL, peer, &body, own.len() as u64)?;
