@@ -171,11 +171,11 @@ pub fn list(source: &Source, engine: &str) -> Result<Vec<Mutant>, String> {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let sites = sites::of(file, text)?.into_iter().filter(|site| {
             let line = line_at(text, site.at.start);
-            // marks of secrets are empty functions, records and logs change nothing, and what is wiped is
-            // not read again
+            // marks of secrets are empty functions, records (of draws, too) and logs change nothing, and what
+            // is wiped is not read again
             let marks =
                 ["leak", "secret", "public", "received", "plant"].map(|mark| format!("taint::{mark}("));
-            let others = ["record::note(", "log.note(", "(Zeroize::zeroize)"].map(str::to_owned);
+            let others = ["record::note(", "log.note(", "(Zeroize::zeroize)", ".drawn(||"].map(str::to_owned);
             let marks = marks.iter().chain(&others).any(|mark| line.contains(mark));
             !marks && !source.is_hook(file, line)
         });
