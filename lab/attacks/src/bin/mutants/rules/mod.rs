@@ -289,6 +289,7 @@ mod tests {
             if self.spent > n || !fine { return Err(few()); }
             if !a.ct_eq(b) { abort(); }
             if got != sent { return Err(s.abort()); }
+            b.demand(LOOKUP, table.k == made.k, Misfit::Lanes)?;
             let fits = key == of;
             if !fits { return Err(s.misuse()); }
             let both = if left == right { one } else { two };
@@ -332,6 +333,7 @@ mod tests {
         // whether it refuses a difference is one question; how it compares, another one of a peer's message
         assert!(has("got != sent", "never refuses") && !has("got != sent", "says that they are equal"));
         assert!(has("got != sent", "eight bits") && has("got != sent", "but for the first time"));
+        assert!(has("table.k == made.k", "says yes") && !has("table.k == made.k", "but for the first time"));
         assert!(has("key == of", "that they are equal") && !has("key == of", "but for the first time"));
         assert!(has("left == right", "that they are equal") && !has("left == right", "but for the first"));
         assert!(has("of != 3", "a side of `||`") && !has("of != 3", "says that they are equal"));

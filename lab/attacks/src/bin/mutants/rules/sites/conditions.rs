@@ -74,7 +74,7 @@ impl<'t> Sites<'t> {
 
     /// Notes that a condition which always, or never, holds says of two sides that they are equal: then this
     /// is no weakening of its own.
-    fn says_equal(&mut self, condition: &Expr, holds: bool) {
+    pub(super) fn says_equal(&mut self, condition: &Expr, holds: bool) {
         let Expr::Binary(binary) = condition else { return };
         if matches!((&binary.op, holds), (BinOp::Eq(_), true) | (BinOp::Ne(_), false)) {
             self.said.insert(condition.span().byte_range());
@@ -252,9 +252,9 @@ fn refuses(end: &str) -> bool {
         || end.contains(".misuse(")
 }
 
-/// Whether what a block ends with says that a caller made a mistake.
-fn is_misuse(end: &str) -> bool {
-    ["misuse(", "Misuse", "misfit(", "unfit(", "lanes_differ(", "usage(", "Unsupported::new("]
+/// Whether what a block ends with, or a call, says that a caller made a mistake.
+pub(super) fn is_misuse(end: &str) -> bool {
+    ["misuse(", "Misuse", "Misfit::", "misfit(", "unfit(", "lanes_differ(", "usage(", "Unsupported::new("]
         .iter()
         .any(|mistake| end.contains(mistake))
 }

@@ -1,5 +1,6 @@
 //! Statements that have no value.
 
+use super::conditions::is_misuse;
 use super::{Act, Called, LISTS, Sites};
 use syn::spanned::Spanned;
 use syn::{BinOp, Block, Expr, ExprClosure, Local, Stmt, UnOp};
@@ -34,7 +35,8 @@ impl<'t> Sites<'t> {
         let (of, end) =
             (format!("the {} {}", act.name(), call.name), if text.ends_with(';') { "" } else { ";" });
         self.add(whole, format!("leaves out {of}"), format!("{{ if !({{on}}) {{ {text}{end} }} }}"));
-        if matches!(act, Act::Hashes | Act::Enters | Act::Compares | Act::Draws) {
+        let of_a_caller = act == Act::Compares && is_misuse(text);
+        if matches!(act, Act::Hashes | Act::Enters | Act::Compares | Act::Draws) && !of_a_caller {
             let once = format!("{{ if !crate::by_rule::later({{on}}) {{ {text}{end} }} }}");
             self.add(whole, format!("does {of} the first time only"), once);
         }

@@ -1,6 +1,7 @@
 //! What calls give, and what they are given.
 
 use super::super::words::{DECIDE, NAMES};
+use super::conditions::is_misuse;
 use super::{Act, LISTS, Sites, called};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprMethodCall, Lit, Member};
@@ -43,7 +44,7 @@ impl Sites<'_> {
             let of = format!("argument {} of {of}", i + 1);
             match act {
                 Act::Compares => {
-                    self.verdict(argument, &of);
+                    self.verdict(argument, &of, is_misuse(text));
                     self.short(argument, &of);
                 }
                 Act::Draws | Act::Hashes | Act::Commits | Act::Tosses => {
@@ -239,16 +240,21 @@ impl Sites<'_> {
         }
     }
 
-    /// An argument that says whether something is right.
-    fn verdict(&mut self, argument: &Expr, of: &str) {
+    /// An argument that says whether something is right: a caller's own argument, or what is compared.
+    fn verdict(&mut self, argument: &Expr, of: &str, is_own: bool) {
         let text = self.text(argument);
         let constant = text.chars().all(|c| !c.is_ascii_lowercase());
         if text.starts_with('&') || constant || text == "None" || text.starts_with("checks::") {
             return;
         }
         self.add(argument, format!("says yes for {of}"), format!("({{on}} || ({text}))"));
-        let later = format!("(crate::by_rule::later({{on}}) || ({text}))");
-        self.add(argument, format!("says yes but for the first time for {of}"), later);
+        self.says_equal(argument, true);
+        if is_own {
+            self.misuses.push(argument.span().byte_range());
+        } else {
+            let later = format!("(crate::by_rule::later({{on}}) || ({text}))");
+            self.add(argument, format!("says yes but for the first time for {of}"), later);
+        }
         self.is_accepted(argument);
     }
 
