@@ -361,6 +361,8 @@ mod tests {
             assert_eq!(found[..count - missing], expected[from..from + count - missing]);
             assert!(found[count - missing..].iter().all(|number| *number == 0));
         }
+        // and in a part that is alone
+        assert_eq!(parts(&[9], p).packed().1.words(2, 5)[..], [2, 3, 4, 5, 6]);
         let lanes = bits.lanes(0, 187);
         assert!(expected.iter().enumerate().all(|(i, number)| lanes.lane(i) == number & 1));
     }

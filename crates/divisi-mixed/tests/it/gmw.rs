@@ -227,7 +227,8 @@ fn cost_of_boolean_triples() {
 /// unless rounds are to be spared. The parts differ by a word at most, and the last has bits left over.
 #[test]
 fn large_levels_are_opened_in_parts() {
-    let recipe: Vec<_> = (0..4).map(|i| (1, 5 * i, 3 * i + 2)).collect();
+    // and a negation, of so many words that a position takes more than a byte
+    let recipe: Vec<_> = (0..4).map(|i| (1, 5 * i, 3 * i + 2)).chain([(3, 1, 0)]).collect();
     let program = circuit(6, &recipe);
     let levels: Vec<usize> = program.levels().iter().map(|level| level.and_count()).collect();
     let widest = *levels.iter().max().unwrap();

@@ -248,8 +248,9 @@ fn conversions_and_lookups_share_an_opening() {
             let y = vec![input(2, 0b01)?, input(2, 0b10)?, input(2, 0b01)?];
             let z = vec![input(3, 0b011)?];
             let (first, second) = (mixed.prep_lut_ahead(2, 3)?, mixed.prep_lut_ahead(2, 3)?);
+            let third = mixed.prep_lut_ahead(2, 3)?;
             mixed.prepare_bits(9)?;
-            mixed.prepare_products(9)?;
+            mixed.prepare_products(18)?;
             let tables = shared(mixed, &[table; 3].concat());
             mixed.session().phase("online");
             let mut asked = vec![
@@ -262,6 +263,9 @@ fn conversions_and_lookups_share_an_opening() {
                 Asked::B2a(z),
             ];
             if private {
+                // the bits of the index in the other order: places 2, 3, 0
+                let index = x.iter().rev().cloned().collect();
+                asked.push(Asked::PriTabLookup { tables: vec![tables.clone()], index, signs: third });
                 asked.insert(1, Asked::PriTabLookup { tables: vec![tables], index: x, signs: second });
             }
             let found = mixed.ask(asked)?.concat();
@@ -269,8 +273,9 @@ fn conversions_and_lookups_share_an_opening() {
             assert!(rounds <= if private { 4 } else { 2 }, "{rounds}");
             num::open(mixed.session(), plain, &Num::join(&found.iter().collect::<Vec<_>>()))
         });
-        let looked: &[u64] = if private { &[0, 5, 7] } else { &[] };
-        let expected = [&[5, 2][..], looked, &[0, 5, 7][..], &[2, 4, 1][..], &[1, 1, 0][..]].concat();
+        let looked: [&[u64]; 2] = if private { [&[0, 5, 7], &[P32 - 1, 5, 7]] } else { [&[]; 2] };
+        let public: [&[u64]; 3] = [&[0, 5, 7], &[2, 4, 1], &[1, 1, 0]];
+        let expected = [&[5, 2][..], looked[0], &public.concat(), looked[1]].concat();
         for end in ends {
             assert_eq!(end.unwrap(), expected);
         }

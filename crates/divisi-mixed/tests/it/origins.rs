@@ -106,13 +106,18 @@ fn every_entry_refuses_what_another_session_made() {
     assert!(ends.iter().flatten().flatten().all(refused) && ends.iter().all(Result::is_ok), "{ends:?}");
 }
 
-/// Neither does B2A by transfers alone.
+/// Neither does B2A by transfers alone, also where it converted bits before.
 #[test]
 fn bits_of_another_session_are_not_converted_by_transfers() {
     let bits = honest(parties(|mixed| Ok(made(mixed)?.0)));
+    let all = Barrier::new(2);
     let ends = run(2, &common::agreed(), |mut session| {
         let mut setup = Setup::new(&mut session, SetupConfig::default())?;
         let bit = &bits[session.me().index()];
+        let own = b2a(&mut session, &mut setup, plain(), &GmwBit::zero(1));
+        // whoever refuses first would end the other one's conversion
+        all.wait();
+        assert!(own.is_ok(), "{own:?}");
         b2a(&mut session, &mut setup, plain(), bit).map(drop)
     });
     let refused = |end| matches!(end, &Err(Abort::Misuse { what: Misuse::OtherSession, .. }));
