@@ -255,7 +255,8 @@ fn every_parameter_is_agreed_on() {
     let linear = Parameters::danger_insecure(weight(9), Form::LeanTree, 3, P32).unwrap();
     let base = derive(Operation::Bits, Form::Paper, 3);
     let digest = |p: &Parameters| p.describe(Agreed::new("bgv")).digest();
-    let wider = |width: Width| Width::at_least(width.deviation() + 0.1).unwrap();
+    // with more wide integers, and with a bit more of each integer
+    let wider = |width: Width| [0.1, 0.99].map(|more| Width::at_least(width.deviation() + more).unwrap());
     let mut all = vec![linear.clone(), base.clone()];
     all.extend([10, 9 + 256].map(|more| Parameters { operation: weight(more), ..linear.clone() }));
     all.push(Parameters { operation: Operation::Triples, ..base.clone() });
@@ -263,7 +264,7 @@ fn every_parameter_is_agreed_on() {
     all.push(Parameters { plain: P16, ..base.clone() });
     all.push(Parameters { n: 2 * base.n, ..base.clone() });
     all.push(Parameters { special: Some(7), ..base.clone() });
-    all.push(Parameters { flood: wider(base.flood), ..base.clone() });
+    all.extend(wider(base.flood).map(|flood| Parameters { flood, ..base.clone() }));
     // the last prime of the chain as the special one
     let special = base.chain.last().copied();
     all.push(Parameters { chain: base.chain[..base.chain.len() - 1].to_vec(), special, ..base.clone() });
@@ -277,11 +278,13 @@ fn every_parameter_is_agreed_on() {
         other.levels[level].limbs += 1;
         all.push(other);
         for component in (0..2).filter(|_| level > 0) {
-            let mut other = base.clone();
-            let mut floods = base.levels[level].floods.unwrap();
-            floods[component] = wider(floods[component]);
-            other.levels[level].floods = Some(floods);
-            all.push(other);
+            let floods = base.levels[level].floods.unwrap();
+            all.extend(wider(floods[component]).map(|flood| {
+                let (mut other, mut floods) = (base.clone(), floods);
+                floods[component] = flood;
+                other.levels[level].floods = Some(floods);
+                other
+            }));
         }
     }
     let digests: std::collections::BTreeSet<[u8; 32]> = all.iter().map(digest).collect();
