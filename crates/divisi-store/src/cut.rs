@@ -286,6 +286,13 @@ fn no_crash_repeats_a_use_or_makes_a_store_unreadable() {
                 points += 1;
             }
             finished += usize::from(seen.destroyed);
+            // whatever a crash left behind does not prevent the key's end, and nothing of the key stays
+            let keys = StoredKeys::open_on(Box::new(disk.clone()), Path::new("d")).unwrap();
+            keys.destroy(&name).unwrap();
+            let state = disk.0.lock().unwrap();
+            assert!(state.names.len() <= 1, "{:?}", state.names);
+            let bytes = |inode: &usize| &state.inodes[*inode].now;
+            assert!(!state.names.values().any(|inode| bytes(inode).windows(8).any(|w| w == [0xaa; 8])));
         }
     }
     assert!(points >= 5000, "{points}");

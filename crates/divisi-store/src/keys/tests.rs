@@ -37,6 +37,8 @@ fn on_a_full_disk_keys_stay_and_can_be_destroyed() {
     let full = std::sync::Arc::<Full>::default();
     let keys = StoredKeys::open_on(Box::new(full.clone()), &dir.path().join("keys")).unwrap();
     let name = made(&keys, "k");
+    // whose file is longer, and stays longer when it is destroyed
+    let long = made(&keys, &"l".repeat(KeyName::LONGEST));
     let files = || fs::read_dir(dir.path().join("keys")).unwrap().count();
     let before = files();
     full.0.store(true, std::sync::atomic::Ordering::SeqCst);
@@ -46,7 +48,10 @@ fn on_a_full_disk_keys_stay_and_can_be_destroyed() {
     assert_eq!(keys.active(&name, 2).unwrap().info.state, KeyState::Active);
     let secret = keys.load(&name).unwrap().unwrap().secret.unwrap().first.to_vec();
     keys.destroy(&name).unwrap();
+    keys.destroy(&long).unwrap();
     assert_eq!(files(), before);
+    // it is known at once, without the files
+    assert_eq!(keys.count(|info| info.state == KeyState::Destroyed), 2);
     let left = keys.load(&name).unwrap().unwrap();
     assert!(left.info.state == KeyState::Destroyed && left.secret.is_none());
     let bytes = fs::read(dir.path().join("keys/k.key")).unwrap();

@@ -121,7 +121,9 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
     }
     std::fs::rename(&kept, &head).unwrap();
     assert!(forget(&path).unwrap() && !path.exists() && !forget(&path).unwrap());
-    // any file of a stock is one
+    // any file of a stock is one, and a directory without any is none
+    std::fs::create_dir(&path).unwrap();
+    assert!(!forget(&path).unwrap());
     for name in [HEAD, STATE, GONE] {
         let (_dir, path) = private_dir();
         std::fs::create_dir_all(&path).unwrap();
@@ -222,6 +224,12 @@ fn errors_name_their_place() {
     }
     drop(reserve);
     assert!(matches!(opened(&path), Err(StockError::Destroyed(named)) if named == path));
+    // a stock without its state
+    let (_dir, stateless) = private_dir();
+    drop(filled(&stateless, 2));
+    std::fs::remove_file(stateless.join(STATE)).unwrap();
+    let end = opened(&stateless).map(drop);
+    assert!(matches!(&end, Err(StockError::Damaged(at, _)) if *at == stateless.join(STATE)), "{end:?}");
     // a directory where the lock should be
     let (_dir, other) = private_dir();
     std::fs::create_dir_all(other.join(LOCK)).unwrap();
@@ -243,7 +251,7 @@ fn how_to_make_more_is_told() {
     }
 }
 
-/// A lot may be as long as its own series says.
+/// A lot may be as long as its own series says, and is overwritten in its whole length.
 #[test]
 fn each_series_has_a_longest_lot() {
     let (_dir, path) = private_dir();
@@ -253,6 +261,13 @@ fn each_series_has_a_longest_lot() {
     for (series, longest) in [(0, 10), (1, 100)] {
         reserve.put(series, 2, &vec![7; longest]).unwrap();
         assert_eq!(reserve.lot(series, 0).unwrap().len(), longest);
+        let file = path.join(file_name(&reserve.info().series[series].name, 0));
+        let (kept, len) = (path.join("kept"), std::fs::metadata(&file).unwrap().len());
+        std::fs::hard_link(file, &kept).unwrap();
+        reserve.wipe(series, 0).unwrap();
+        let left = std::fs::read(&kept).unwrap();
+        assert!(left.len() as u64 >= len && left.iter().all(|byte| *byte == 0), "{series}: {}", left.len());
+        std::fs::remove_file(kept).unwrap();
     }
 }
 
@@ -352,7 +367,7 @@ fn a_key_file_is_read_as_it_was_written_and_nothing_else_is_one() {
 }
 
 /// A file's key is never used again: a file that is written again has another salt, all of whose bytes are
-/// drawn.
+/// drawn; so is what binds the files of a stock to its head.
 #[test]
 fn no_two_files_have_one_salt() {
     let (_dir, path) = private_dir();
@@ -374,6 +389,10 @@ fn no_two_files_have_one_salt() {
             .iter()
             .all(|salt| salt.chunks(8).all(|word| *word == salt[..8] && word.iter().any(|b| *b != 0)))
     );
+    let other = private_dir();
+    let wraps = [&reserve, &filled(&other.1, 2)].map(|reserve| *reserve.wrap);
+    assert!(wraps[0] != wraps[1] && wraps.iter().all(|wrap| wrap[..8] == wrap[24..] && wrap[7] == 0));
+    assert!(wraps.iter().all(|wrap| wrap[..7].iter().any(|byte| *byte != 0)));
 }
 
 /// At whatever operation a machine dies, no value is given out again that was taken by this party or, as the
