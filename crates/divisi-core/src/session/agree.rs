@@ -155,4 +155,20 @@ mod tests {
         let text = [&b"divisi 2026 session confirmation v1"[..], &[0; 8], &[2, 0, 0, 0, 0, 0, 0, 0]].concat();
         assert_eq!(confirmation(&[7; 32], from, to), *blake3::keyed_hash(&[7; 32], &text).as_bytes());
     }
+
+    /// The key of a pair depends on each byte of what it is made of.
+    #[test]
+    fn a_pairs_key_depends_on_all_of_its_parts() {
+        let key =
+            |[link, ours, theirs, id]: [[u8; 32]; 4]| *pair_key(&link, true, &ours, &theirs, SessionId(id));
+        let parts = [[1; 32], [2; 32], [3; 32], [4; 32]];
+        let mut keys = std::collections::BTreeSet::from([key(parts)]);
+        for (part, byte) in (0..4).flat_map(|part| (0..32).map(move |byte| (part, byte))) {
+            let mut other = parts;
+            other[part][byte] ^= 0x80;
+            assert!(keys.insert(key(other)), "{part} {byte}");
+        }
+        let [link, ours, theirs, id] = parts;
+        assert_eq!(*pair_key(&link, false, &theirs, &ours, SessionId(id)), key(parts));
+    }
 }

@@ -138,6 +138,7 @@ mod tests {
                 reserve(&mut vector, 1);
                 vector.push(secret);
             });
+            assert!(vector == [secret; 200], "what grew is all there");
             vector.truncate(3);
             whole(&mut vector);
             vector

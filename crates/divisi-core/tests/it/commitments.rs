@@ -27,6 +27,8 @@ fn a_commitment_opens_in_its_place_only() {
             let mut other = *nonce.as_bytes();
             other[31] ^= 1;
             let nonce = nonce.as_bytes();
+            // what was opened before changes nothing
+            opened(&session, ONE, 3, me, nonce, b"payload")?;
             match lie {
                 0 => opened(&session, ONE, 3, me, nonce, b"payload"),
                 1 => opened(&session, ONE, 3, peer, nonce, b"payload"),

@@ -2,6 +2,7 @@
 
 use divisi_core::DrawPurpose;
 use divisi_core::checks;
+use divisi_core::draws::KnownDraws;
 use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
 use divisi_net::memory::mesh_that_skips;
 use divisi_net::tamper::{Intercept, Tap};
@@ -14,6 +15,7 @@ static TEST: DrawPurpose = DrawPurpose::of_test("a test");
 static OTHER: DrawPurpose = DrawPurpose::of_test("another test");
 
 const HELLO: &str = "divisi_core::session::agree/hello";
+const COMPARED: Step = step!("compared");
 const ECHO: &str = "divisi_core::session::agree/echo";
 
 fn meshes(n: usize) -> Vec<Mesh> {
@@ -99,6 +101,44 @@ fn all_have_one_id_and_each_pair_its_key() {
             }
         }
         assert_eq!(keys.len(), n * (n - 1) / 2);
+    }
+}
+
+/// All bytes of a session's number are part of its id: sessions of other numbers have other ids, even if the
+/// same nonces were drawn in them.
+#[test]
+fn a_sessions_number_is_part_of_its_id() {
+    let known = KnownDraws { seed: 1, session: 1, changed: None, part: None, doubt: false };
+    let parameters = PublicParameters::new("core tests").drawing(known);
+    let id = |number: u32| {
+        std::thread::scope(|scope| {
+            let start =
+                |mesh: Mesh| Ok(*Session::start(&Arc::new(mesh), number, &parameters)?.id().as_bytes());
+            let parties: Vec<_> =
+                meshes(2).into_iter().map(|mesh| scope.spawn(move || start(mesh))).collect();
+            let ids: Vec<Result<[u8; 32], Abort>> = parties.into_iter().map(|p| p.join().unwrap()).collect();
+            assert_eq!(ids[0], ids[1]);
+            ids[0].clone().unwrap()
+        })
+    };
+    assert_eq!(id(1), id(1));
+    let numbers = [1, 2, 1 + (1 << 8), 1 + (1 << 16), 1 + (1 << 24)];
+    assert_eq!(numbers.map(id).into_iter().collect::<HashSet<_>>().len(), numbers.len());
+}
+
+/// Whoever shows another digest than this party ends the session, in each byte, also after digests that were
+/// equal.
+#[test]
+fn digests_that_differ_end_the_session() {
+    for byte in [0, 1, 31] {
+        let ends = play(meshes(3), |mut session| {
+            session.compare(checks::M0_3, COMPARED, &[5; 32])?;
+            let mut digest = [5; 32];
+            digest[byte] ^= u8::from(session.me() == party(2));
+            session.compare(checks::M0_3, COMPARED, &digest)
+        });
+        let failed = |end| matches!(end, &Err(Abort::CheckFailed { check, .. }) if check == checks::M0_3);
+        assert!(ends.iter().any(failed) && ends.iter().all(Result::is_err), "{byte}: {ends:?}");
     }
 }
 
@@ -326,8 +366,8 @@ fn rounds_begin_again_after_a_reset() {
         strand.phase("beside");
         pass(&mut strand)?;
         let mut all = rounds(&session, ["setup", "work", "other", "beside"]).to_vec();
-        // strands of a stream follow what came after the reset, too
-        session.meter().reset();
+        // strands of a stream follow what came after the last reset, too, however many there were
+        (0..256).for_each(|_| session.meter().reset());
         session.stream(2, 0..2, |strand, _| pass(strand), |_, ()| Ok::<_, Abort>(()))?;
         all.extend(rounds(&session, ["other"]));
         Ok(all)
