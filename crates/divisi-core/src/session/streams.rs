@@ -127,3 +127,34 @@ impl Session {
         key
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::PublicParameters;
+    use crate::testing::run;
+    use std::sync::Arc;
+
+    static TEST: DrawPurpose = DrawPurpose::of_test("all bytes of a key");
+
+    /// What two parties share depends on each byte of their key.
+    #[test]
+    fn streams_and_keys_depend_on_the_whole_key_of_a_pair() {
+        let ends = run(2, &PublicParameters::new("keys"), |mut session| {
+            let peer = session.peers()[0];
+            let mut seen = std::collections::BTreeSet::new();
+            for byte in 0..32 {
+                let shared = Arc::get_mut(&mut session.shared).unwrap();
+                shared.pair_keys[peer.index()][byte] ^= 0x80;
+                session.asked.clear();
+                let mut stream = [0; 32];
+                session.prg(peer, &TEST).fill(&mut stream);
+                assert!(seen.insert(stream) && seen.insert(*session.key(peer, &TEST)), "{byte}");
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+}
