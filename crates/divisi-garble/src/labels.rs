@@ -320,7 +320,9 @@ mod tests {
             labels.queue.clear();
         };
         let known = |label| {
-            let mut values = Values::new(Seats { me: 0, n: 2 }, 1000, &[0; 64], &[label; 64]);
+            let seats = Seats { me: 0, n: 2 };
+            drop([(); 32].map(|()| Values::new(seats, 64, &[0; 64], &[label; 64])));
+            let mut values = Values::new(seats, 1000, &[0; 64], &[]);
             values.queue.extend([label; 64]);
             values.queue.clear();
         };

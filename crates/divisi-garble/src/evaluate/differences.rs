@@ -1,12 +1,12 @@
 //! The evaluator compares the MACs of all garblers, however many it hashes together.
 
-use super::Received;
+use super::{Reader, Received};
 use crate::batch::{Batch, Op};
 use crate::hash::{Call, Name, Oracle};
 use crate::labels::{Labels, Values};
 use crate::masks::{Garbling, Operands};
 use crate::share::{Rows, Seats, spread};
-use crate::table::{GarblingForm, Layout};
+use crate::table::{GROUP, GarblingForm, Layout};
 use divisi_core::testing::run;
 use divisi_core::{PartyId, Prg, PublicParameters, Session};
 use divisi_ot::Delta;
@@ -79,5 +79,17 @@ fn a_wrong_mac_of_any_garbler_is_a_difference() {
         let wrong = ends[0].iter().skip(1).enumerate().filter(|(_, same)| **same).map(|(case, _)| case);
         assert!(ends[0][0] && ends[0].len() == 4 * (n - 1) + 1, "{n} {form:?}");
         assert_eq!(wrong.collect::<Vec<_>>(), [0; 0], "{n} {form:?}");
+    }
+}
+
+/// What is hashed at once, one garbler's labels at least, has room from the beginning: a vector that grows
+/// leaves its old copy in memory.
+#[test]
+fn vectors_of_labels_never_grow() {
+    for (n, form) in [2, 3, 17, 40, 128].into_iter().flat_map(|n| GarblingForm::ALL.map(|form| (n, form))) {
+        let layout = Layout::new(form, n, 40);
+        let (pads, inputs) = Reader::reserve(layout, n - 1, GROUP);
+        let room = [inputs.capacity(), pads.capacity() / layout.blocks()];
+        assert!(room.iter().all(|labels| *labels >= 2 * GROUP), "{n} {form:?}: {room:?}");
     }
 }

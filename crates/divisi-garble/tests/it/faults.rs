@@ -322,6 +322,13 @@ fn what_is_made_ahead_serves_several_circuits_of_a_live_session() {
     let plan = plan(&program, 3);
     let ends = GarbleLab::default().each(3, |session, garble| {
         assert_eq!(garble.buckets(6), [(6, bucket::size(6, 40))]);
+        // a triple of three parties has three bits, with a MAC and a key for each peer
+        for ands in [20_000, 40_000, 60_000, 100_000] {
+            let made = garble.buckets(ands);
+            assert_eq!(made.iter().map(|(l, _)| l).sum::<usize>(), ands);
+            let most = made.iter().map(|(l, bucket)| 195 * l * bucket).max();
+            assert!(most <= Some(GarbleOptions::default().memory), "{ands} ANDs: {most:?}");
+        }
         let mut made = garble.function_independent(session, 6, 18)?;
         assert!(session.meter().read().verification_error_bits.unwrap() >= 40.0);
         let mut outputs = Vec::new();
