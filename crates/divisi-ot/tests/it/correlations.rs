@@ -225,29 +225,39 @@ fn rows_belong_to_their_session() {
     }
 }
 
-/// A peer's numbers that are not reduced, and bits after its last payload, are refused.
+/// A peer's numbers that are not reduced, and bits after its last payload, are refused, also behind a right
+/// message and behind a batch of right rows.
 #[test]
 fn what_is_no_payload_is_refused() {
-    fn refused<Q: Payload + Sync>(payload: Q, values: [Q::Word; 9], change: fn(&mut Vec<u8>))
+    const ROWS: usize = 199;
+    fn refused<Q: Payload + Sync>(payload: Q, value: Q::Word, change: fn(&mut Vec<u8>))
     where
         Q::Word: Copy + Sync,
     {
         let harness = Harness::new(2, &parameters());
-        harness.change(party(2), party(1), PAYLOAD, 0, change);
+        harness.change(party(2), party(1), PAYLOAD, 1, change);
         let ends = harness.act(set_up(|session, setup| {
-            let mut pads = setup.semi_honest_rows(session, Bits::Random(9), Links::Before(1))?;
-            setup.correlate(session, &mut pads, Some(party(1)), &payload, &values).map(drop)
+            for right in [true, false] {
+                let mut pads = setup.semi_honest_rows(session, Bits::Random(ROWS), Links::Before(1))?;
+                let made = setup.correlate(session, &mut pads, Some(party(1)), &payload, &[value; ROWS]);
+                assert!(made.is_ok() || !right);
+                made?;
+            }
+            Ok(())
         }));
         assert!(malformed(&ends[0], party(2)), "{ends:?}");
     }
-    // a number has 17 bits: the first one becomes 2^16 + 1 or more
-    let not_reduced = |body: &mut Vec<u8>| (body[0], body[1], body[2]) = (0xff, 0xff, body[2] | 1);
-    refused(Numbers { modulus: 65_537, count: 1 }, [5; 9], not_reduced);
+    // a number has 17 bits: one of the first batch, and the last one, become 2^16 + 1 or more
+    let first = |body: &mut Vec<u8>| (body[0], body[1], body[2]) = (0xff, 0xff, body[2] | 1);
+    let last = |body: &mut Vec<u8>| (body[421], body[422]) = (0xff, 0x7f);
+    for not_reduced in [first, last] {
+        refused(Numbers { modulus: 65_537, count: 1 }, 5, not_reduced);
+    }
     let behind_the_last = |body: &mut Vec<u8>| {
-        assert_eq!(body.len(), 4);
-        body[3] |= 0x80;
+        assert_eq!(body.len(), 75);
+        body[74] |= 0x80;
     };
-    refused(BitVectors { width: 3 }, [5; 9], behind_the_last);
+    refused(BitVectors { width: 3 }, 5, behind_the_last);
 }
 
 /// Products of packed bits are right for any number of rows. Rows that were used, and bits after the last
