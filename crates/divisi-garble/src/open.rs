@@ -231,7 +231,7 @@ mod tests {
                 let opening = Opening::new(&mut session, seats, step!("three"));
                 let macs: Vec<u128> = (0..2500).collect();
                 made.push(digest(&session, opening, 0, &macs));
-                // a chunk ends four or so before its multiple of 1,024, because the place comes before the MACs
+                // a chunk ends some MACs before a multiple of 1,024, because the place comes first
                 let ends = (1000..1024).chain(2020..2050);
                 for at in [0, 1, 511, 1024, 1025, 2498, 2499].into_iter().chain(ends) {
                     for bit in [0, 31, 64, 127] {
