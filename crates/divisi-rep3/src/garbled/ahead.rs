@@ -74,3 +74,22 @@ pub(crate) fn size(program: &Program, lanes: usize) -> Option<usize> {
     let some = lanes > 0 && program.input_bits() > 0 && program.output_bits() > 0;
     bytes(program, lanes).filter(|bytes| some && *bytes <= MOST)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_circuit::{Build, Gates};
+
+    #[test]
+    fn what_goes_ahead_has_lanes_inputs_and_outputs() {
+        let program = |inputs: usize, outputs: usize| {
+            let mut g = Build::new();
+            let x = g.input(inputs);
+            let x = if inputs == 0 { vec![g.constant(true)] } else { x };
+            g.output(&vec![x[0]; outputs]);
+            g.finish()
+        };
+        assert!(size(&program(1, 1), 1).is_some() && size(&program(1, 1), 0).is_none());
+        assert!(size(&program(1, 0), 1).is_none() && size(&program(0, 1), 1).is_none());
+    }
+}

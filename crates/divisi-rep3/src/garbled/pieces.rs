@@ -77,6 +77,7 @@ mod tests {
             at(1, 0).digest(Kind::Known, true, b"12"),
             at(1, 0).digest(Kind::Known, false, b"21"),
             at(1, 0).digest(Kind::Known, false, b"120"),
+            *at(1, 0).hasher(Kind::Known).finalize().as_bytes(),
             *at(1, 0).of_the_call(Kind::Known).finalize().as_bytes(),
             *at(2, 0).of_the_call(Kind::Known).finalize().as_bytes(),
         ];

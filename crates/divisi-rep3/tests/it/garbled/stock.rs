@@ -44,8 +44,8 @@ fn an_engine_keeps_what_will_be_asked_for() {
         assert!(e.lacks_stock() && e.stocked_bytes() == 0);
         // no more than there is room for
         let zeros: Vec<Bit> = wires.iter().map(|_| e.public_bit(&[false; LANES])).collect();
-        let all = |e: &mut Rep3| e.run(&mut [ProgramRun::new(&programs[0], zeros.clone())]);
-        e.foresee(|e| (0..9).try_for_each(|_| all(e)))?;
+        let some = |e: &mut Rep3, i: usize| e.run(&mut [ProgramRun::new(&programs[i], zeros.clone())]);
+        e.foresee(|e| (0..9).try_for_each(|_| some(e, 0)))?;
         while e.lacks_stock() {
             e.restock()?;
             assert!(e.stocked_bytes() <= 5 * each / 2);
@@ -65,6 +65,12 @@ fn an_engine_keeps_what_will_be_asked_for() {
             }
         }
         was_ready.push(online(&mut e, 2)?);
+        // the program that was used before it makes room
+        for i in [1, 2] {
+            e.foresee(|e| (0..2).try_for_each(|_| some(e, i)))?;
+            restock(&mut e)?;
+        }
+        was_ready.extend([online(&mut e, 2)?, online(&mut e, 2)?]);
         // on other lanes it is another call
         let one: Vec<Bit> = wires.iter().map(|_| e.public_bit(&[true])).collect();
         restock(&mut e)?;
@@ -76,7 +82,7 @@ fn an_engine_keeps_what_will_be_asked_for() {
     assert!(ends.iter().all(|(_, bounded)| *bounded));
     // of each run, by P3, the only one that compares tables
     let ready: Vec<bool> = (0..ends[0].0.len()).map(|i| ends.iter().all(|(ready, _)| ready[i])).collect();
-    assert_eq!(ready, [false, false, true, true, true, false, false, false, true]);
+    assert_eq!(ready, [false, false, true, true, true, false, false, false, true, true, true]);
 }
 
 /// What a run sends and waits for: whether it compared tables, its bytes and its rounds.

@@ -249,10 +249,14 @@ fn what_does_not_fit_is_refused() {
     }
     for k in [3, 5, 12] {
         is_misuse("a sample of vectors of another table", |b| {
+            let right = b.rohv_rss(4, 3)?;
+            assert!(b.sample(&table, right).is_ok());
             let vectors = b.rohv_rss(k, 3)?;
             b.sample(&table, vectors).map(drop)
         });
         is_misuse("an additive sample of vectors of another table", |b| {
+            let right = b.rohv_add(4, 3)?;
+            assert!(b.sample_additive(&table, right).is_ok());
             let vectors = b.rohv_add(k, 3)?;
             b.sample_additive(&table, vectors).map(drop)
         });
