@@ -230,4 +230,23 @@ mod tests {
             assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{other}: {ends:?}");
         }
     }
+
+    /// So is each of three pairs, whose factors must have one length.
+    #[test]
+    fn pairs_of_lists_of_other_lengths_are_refused() {
+        for other in [Some(0), Some(1), Some(2), None] {
+            let ends = run(2, &PublicParameters::new("lengths"), |session| {
+                let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
+                let factors = dealer.byte_triples(&mut party, 3)?;
+                let mut triples = dealer.byte_triples(&mut party, 9)?;
+                let count = |pair| if other == Some(pair) { 2 } else { 3 };
+                let pairs = [0, 1, 2].map(|pair| (factors.a.all(), factors.b.view(0..count(pair))));
+                party.multiply(&pairs, triples.tail(9).unwrap()).map(|_| ())
+            });
+            let refused = |end: &Result<(), Abort>| {
+                matches!(end, Err(Abort::Misuse { what: Misuse::CountsDiffer, .. }))
+            };
+            assert_eq!(ends.iter().any(refused), other.is_some(), "{other:?}: {ends:?}");
+        }
+    }
 }
