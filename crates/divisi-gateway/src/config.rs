@@ -329,6 +329,9 @@ mod tests {
         assert_eq!((config.connections, config.queue, config.body_bytes), (31, 256, 4 << 20));
         let mount = Mount { path: "transit".into(), prefix: "app-".into(), upsert: false };
         assert_eq!(config.mounts, [mount]);
+        // mounts that begin alike are apart
+        let two = format!("{GOOD}{MOUNT}[[mount]]\npath = \"transit2\"\n");
+        assert_eq!(GatewayConfig::parse(&two, Path::new("/etc")).unwrap().mounts.len(), 2);
     }
 
     #[test]
@@ -356,6 +359,14 @@ mod tests {
             (format!("{GOOD}queue = 18446744073709551616\n{MOUNT}"), "line 5: "),
             (format!("{GOOD}body_bytes = 9223372036854775807\n{MOUNT}"), "line 5: body_bytes is not between"),
             (format!("{GOOD}{MOUNT}{MOUNT}"), "line 8: the mounts transit and transit"),
+            (
+                format!("{GOOD}{MOUNT}[[mount]]\npath = \"transit/a\"\n"),
+                "line 8: the mounts transit and transit/a",
+            ),
+            (
+                format!("{GOOD}[[mount]]\npath = \"transit/a\"\n{MOUNT}"),
+                "line 8: the mounts transit/a and transit",
+            ),
             (format!("{GOOD}[[mount]]\npath = \"/a\"\n"), "line 6: the path of a mount"),
             (format!("{GOOD}[[mount]]\npath = \"a!\"\n"), "line 6: the path of a mount"),
             (format!("{GOOD}[[mount]]\npath = \"a/b!c\"\n"), "line 6: the path of a mount"),

@@ -277,6 +277,18 @@ mod tests {
         for (name, hash) in [("app", &alike), ("apq", &same)] {
             assert!(both(name, hash).is_err_and(|why| why.contains("there twice")), "{name} {hash}");
         }
+        // nor that of a token behind the first one
+        let three = ["a", "b", "b"].iter().enumerate();
+        let three = three.map(|(at, name)| {
+            let hash = format!("e3b0c442{at:056x}");
+            format!(
+                "[[token]]\nname = \"{name}\"\nsha256 = \"{hash}\"\nkeys = [\"*\"]\noperations = [\"*\"]\n"
+            )
+        });
+        let three: Vec<String> = three.collect();
+        // a hash that begins like that of an empty text is one like others
+        assert_eq!(Tokens::parse(&three[..2].concat()).map(|tokens| tokens.count()), Ok(2));
+        assert!(Tokens::parse(&three.concat()).is_err_and(|why| why.contains("there twice")));
     }
 
     /// A token is found by its whole hash, and has its own rights and no other's.

@@ -354,6 +354,9 @@ fn a_form_is_whole() {
     for broken in [&b"a=%"[..], b"a=%4", b"a=%zz", b"%g1=a", b"a=b&c=%", b"a;b=c", b"a=\xff"] {
         assert!(!is_form(broken), "{broken:?}");
     }
+    // nor is what is not said to be one
+    let kind = Some("application/json".to_owned());
+    assert!(body_of(&RequestHead { content_type: kind, ..RequestHead::default() }, b"a=b").is_err());
 }
 
 /// Whatever is sent, the answer is one of those of the page: 500 stands for a backup alone.

@@ -22,17 +22,20 @@ struct Bench {
     serves: tokio::task::JoinHandle<()>,
 }
 
+fn service(log_keys: bool) -> Arc<Service> {
+    let mount = Mount { path: "transit".into(), prefix: String::new(), upsert: true };
+    let tokens =
+        format!("[[token]]\nname = \"root\"\nsha256 = \"{ROOT}\"\nkeys = [\"*\"]\noperations = [\"*\"]\n");
+    let tokens = Tokens::parse(&tokens).unwrap();
+    let gateway = Gateway::new(Arc::new(Memory::default()), vec![mount], Some(tokens), Arc::new(Machine));
+    let limits = ServiceLimits { body_bytes: LONGEST, queue: 8, turns: 2, log_keys };
+    let log = GatewayLog::new(std::io::sink()).unwrap();
+    Service::new(Arc::new(gateway), log, limits)
+}
+
 impl Bench {
     fn new() -> Bench {
-        let mount = Mount { path: "transit".into(), prefix: String::new(), upsert: true };
-        let tokens = format!(
-            "[[token]]\nname = \"root\"\nsha256 = \"{ROOT}\"\nkeys = [\"*\"]\noperations = [\"*\"]\n"
-        );
-        let tokens = Tokens::parse(&tokens).unwrap();
-        let gateway = Gateway::new(Arc::new(Memory::default()), vec![mount], Some(tokens), Arc::new(Machine));
-        let limits = ServiceLimits { body_bytes: LONGEST, queue: 8, turns: 2, log_keys: false };
-        let log = GatewayLog::new(std::io::sink()).unwrap();
-        let service = Service::new(Arc::new(gateway), log, limits);
+        let service = service(false);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.unwrap();
         let (stop, stopped) = watch::channel(false);
@@ -67,6 +70,18 @@ fn soon(holds: impl Fn() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(10));
         holds()
     })
+}
+
+/// The name of a key is for the log only if the configuration says so.
+#[test]
+fn names_of_keys_are_logged_if_that_is_configured() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let named = [false, true].map(|log_keys| {
+        let (method, path) = ("GET".to_owned(), "/v1/transit/keys/k".to_owned());
+        let head = RequestHead { method, path, ..RequestHead::default() };
+        runtime.block_on(service(log_keys).answer(head, None, Body::empty(), "id")).key
+    });
+    assert_eq!(named, [None, Some("k".to_owned())]);
 }
 
 /// The head of the next answer, whose body is read over.

@@ -217,6 +217,21 @@ const fn of_http(code: Code) -> u16 {
 mod tests {
     use super::*;
 
+    /// A connection is idle when all of its requests have ended, and only from then on.
+    #[test]
+    fn a_connection_is_idle_after_its_last_request() {
+        let begun = Instant::now();
+        let activity = Arc::new(Mutex::new(Activity { under_way: 0, since: begun, any: false }));
+        let [one, two] = [(); 2].map(|()| UnderWay::of(&activity));
+        for (request, left) in [(one, 1), (two, 0)] {
+            let before = Instant::now();
+            drop(request);
+            let now = activity.lock().unwrap();
+            assert_eq!((now.under_way, now.any), (left, true));
+            assert!(now.since >= before);
+        }
+    }
+
     #[test]
     fn times_of_clients_are_read_and_shortened() {
         let time = |text: &str| {

@@ -26,6 +26,10 @@ fn digests_are_those_of_the_input() {
         for (name, digest) in all {
             let (_, answer) = bench.ask("POST", &format!("transit/hash/{name}"), &body);
             assert_eq!(data(&answer, "sum"), digest(input.as_bytes()), "{name} {input}");
+            let body = body.replace('}', ",\"format\":\"base64\"}");
+            let (_, answer) = bench.ask("POST", &format!("transit/hash/{name}"), &body);
+            let sum = data_encoding::HEXLOWER.decode(digest(input.as_bytes()).as_bytes()).unwrap();
+            assert_eq!(data(&answer, "sum"), crate::base64::encode(&sum).as_str(), "{name} {input}");
         }
     }
 }
@@ -57,11 +61,34 @@ fn sizes_of_keys_are_refused_each_time() {
             ("hmac", 513, "invalid key_size 513"),
             ("aes256-gcm96", 16, "key_size is not valid for algorithm aes256-gcm96"),
             ("aes128-gcm96", 32, "key_size is not valid for algorithm aes128-gcm96"),
+            ("aes256-gcm96", 256, "key_size is not valid for algorithm aes256-gcm96"),
         ] {
             let body = format!("{{\"type\":\"{kind}\",\"key_size\":{size}}}");
             let found = bench.error("POST", &format!("transit/keys/{name}"), &body);
             assert_eq!(found, (400, why.to_owned()), "{name} {body}");
         }
+    }
+}
+
+/// A request has an id of its own.
+#[test]
+fn ids_of_requests_differ() {
+    let bench = Bench::new();
+    assert_ne!(bench.gateway.request_id(), bench.gateway.request_id());
+}
+
+/// A key says what it is for.
+#[test]
+fn a_key_says_what_it_serves() {
+    let bench = Bench::new();
+    for (name, body, encrypts) in [("k", "", true), ("h", r#"{"type":"hmac","key_size":32}"#, false)] {
+        let path = format!("transit/keys/{name}");
+        bench.ask("POST", &path, body);
+        let (_, answer) = bench.ask("GET", &path, "");
+        assert_eq!(answer.at(&["data", "supports_encryption"]), Some(&Json::Bool(encrypts)), "{name}");
+        // another parameter, which begins like that for a list, makes no list of it
+        let (_, read) = bench.ask("GET", &(path + "?lease=true"), "");
+        assert_eq!(read.at(&["data"]), answer.at(&["data"]), "{name}");
     }
 }
 
