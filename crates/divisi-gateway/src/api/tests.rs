@@ -144,6 +144,13 @@ fn mistakes_have_the_recorded_answers() {
         ),
         ("POST", "deep/er/encrypt/x", r#"{"plaintext":""}"#, 400, "encryption key not found"),
         ("POST", "transit/decrypt/x", r#"{"ciphertext":"vault:v1:AAAA"}"#, 400, "encryption key not found"),
+        (
+            "POST",
+            "transit/decrypt/x",
+            r#"{"batch_input":[{"ciphertext":"vault:v1:AAAA"}]}"#,
+            400,
+            "encryption key not found",
+        ),
         ("POST", "transit/decrypt/k", r#"{"ciphertext":"vault:v1:AAAA"}"#, 400, "invalid ciphertext length"),
         ("POST", "transit/decrypt/k", r#"{"ciphertext":""}"#, 400, "missing ciphertext to decrypt"),
         ("POST", "transit/encrypt/k/", "{}", 400, "cannot write to a path ending in '/'"),

@@ -149,3 +149,25 @@ pub(super) fn down(party: Option<u8>, why: &str) -> String {
     let who = named.map(|name| format!("{name}: ")).unwrap_or_default();
     format!("the servers cannot answer now: {who}{why}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Memory;
+
+    /// A key is looked for until it is there, and again when what was seen is old.
+    #[test]
+    fn what_was_seen_long_ago_is_looked_at_again() {
+        let servers = Arc::new(Memory::default());
+        let name: KeyName = "k".parse().unwrap();
+        let watch = KeyWatch::new(servers.clone(), name.clone());
+        assert!(watch.is_due() && watch.look().is_err() && watch.is_due());
+        servers.make(&name, KeyKind::Aes256).unwrap();
+        assert!(watch.look().is_ok() && !watch.is_due());
+        // a machine that began a moment ago has no time that long ago
+        if let Some(old) = Instant::now().checked_sub(FRESH) {
+            watch.seen.write().unwrap().at = Some(old);
+            assert!(watch.is_due());
+        }
+    }
+}

@@ -136,6 +136,10 @@ fn a_mount_is_found_with_and_without_its_last_slash() {
             [("transit", 200), ("transit/", 200), ("deep/er/", 200), ("deep/", 400), ("transit/x", 400)]
         {
             assert_eq!(bench.ask("GET", &format!("sys/mounts/{path}"), "").0, status, "{path}");
+            if status == 200 {
+                let (_, answer) = bench.ask("GET", &format!("sys/internal/ui/mounts/{path}"), "");
+                assert_eq!(data(&answer, "path"), format!("{}/", path.trim_end_matches('/')));
+            }
             // another kind that begins like the one there is
             let other = bench.ask("POST", &format!("sys/mounts/{path}"), r#"{"type":"totp"}"#);
             assert_eq!(other.0, 400, "{path}: {:?}", other.1);
