@@ -329,6 +329,10 @@ mod tests {
         assert_eq!((config.connections, config.queue, config.body_bytes), (31, 256, 4 << 20));
         let mount = Mount { path: "transit".into(), prefix: "app-".into(), upsert: false };
         assert_eq!(config.mounts, [mount]);
+        // as many connections as there may be
+        let most = format!("connections = {MOST_CONNECTIONS}\n{GOOD}{MOUNT}");
+        let most = GatewayConfig::parse(&most, Path::new("/etc")).map(|config| config.connections);
+        assert_eq!(most, Ok(MOST_CONNECTIONS));
         // mounts that begin alike are apart
         let two = format!("{GOOD}{MOUNT}[[mount]]\npath = \"transit2\"\n");
         assert_eq!(GatewayConfig::parse(&two, Path::new("/etc")).unwrap().mounts.len(), 2);
