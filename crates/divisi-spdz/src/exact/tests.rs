@@ -263,3 +263,13 @@ fn a_mask_has_its_own_lanes() {
     assert!(ends.iter().all(Result::is_err));
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
 }
+
+/// Triples are as many as were asked for if each of their three parts is.
+#[test]
+fn each_part_of_triples_counts() {
+    for other in [None, Some(0), Some(1), Some(2)] {
+        let part = |at| Auth::<Gf8, Gf48>::zeros(if other == Some(at) { 4 } else { 5 });
+        let triples = Triples { a: part(0), b: part(1), c: part(2) };
+        assert_eq!(super::all_count(&triples, 5), other.is_none(), "{other:?}");
+    }
+}

@@ -185,3 +185,27 @@ impl<F: Mac> Stock<F> {
         self.used = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_field::Gf48;
+
+    /// Entries are found at their index, whatever number of words they have.
+    #[test]
+    fn entries_of_any_width_are_found() {
+        static OF: Table = Table { index: 2, width: 1, values: &[0, 1, 1, 0] };
+        for words in 1..=8 {
+            let mut stock = Stock::<Gf48> { s: Auth::zeros(3), ..Stock::empty(&OF) };
+            stock.entries = Pages::zeros(3 * 4 * words);
+            for (i, entry) in stock.entries.iter_mut().enumerate() {
+                *entry = Gf48::entry(Gf8(i as u8), Gf48::ZERO);
+            }
+            let found = stock.entries_at(1..3, [3, 1].into_iter());
+            let found: Vec<usize> = found.iter().map(|entry| Gf48::parts(*entry).0.0.into()).collect();
+            let expected: Vec<usize> =
+                [4 + 3, 8 + 1].iter().flat_map(|at| at * words..(at + 1) * words).collect();
+            assert_eq!(found, expected, "{words}");
+        }
+    }
+}
