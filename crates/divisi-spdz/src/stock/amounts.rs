@@ -164,6 +164,10 @@ mod tests {
             let stock = contents(named, 8, 2);
             let of =
                 |plan: &StockPlan, kind| plan.kinds().iter().find(|(of, _)| *of == kind).map(|(_, n)| *n);
+            // tables for lookups, which have the bits of a byte or of an index of 3DES
+            let log = if named.task == Task::Aes { 8 } else { 6 };
+            let tables = of(&needs, Lots::Units { log });
+            assert_eq!(tables.is_some(), named.protocol == SpdzProtocol::Lookup, "{}", named.name);
             for (kind, count) in needs.kinds() {
                 let there = of(&stock, *kind).unwrap();
                 assert!((there / 2..=there).contains(count), "{} {kind:?}: {count} of {there}", named.name);
