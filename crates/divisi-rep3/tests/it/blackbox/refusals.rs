@@ -12,7 +12,7 @@ pub fn square(b: &mut BlackBox) -> Result<[Shared<Gf8>; 2], Abort> {
 
 type Refused = fn(&mut BlackBox) -> Result<(), Abort>;
 
-const REFUSED: [(&str, Refused); 15] = [
+const REFUSED: [(&str, Refused); 16] = [
     ("an opening of an unverified product", |b| {
         let [_, xx] = square(b)?;
         b.reconst(&xx).map(drop)
@@ -72,6 +72,7 @@ const REFUSED: [(&str, Refused); 15] = [
         let x = b.input(party(1), Some(&sample::<Gf8>(N, 5)), N)?;
         b.output(&x).map(drop)
     }),
+    ("an input of a fourth party", |b| b.input::<Gf8>(party(4), None, N).map(drop)),
     ("an input that is 256 elements longer", |b| {
         let x = sample::<Gf8>(N + 256, 5);
         let mine = b.me() == party(1);
