@@ -177,7 +177,7 @@ pub fn list(source: &Source, engine: &str) -> Result<Vec<Mutant>, String> {
                 ["leak", "secret", "public", "received", "plant"].map(|mark| format!("taint::{mark}("));
             let others = ["record::note(", "log.note(", "(Zeroize::zeroize)", ".drawn(||"].map(str::to_owned);
             let marks = marks.iter().chain(&others).any(|mark| line.contains(mark));
-            !marks && !source.is_hook(file, line)
+            !marks && !source.is_hook(file, line) && !words::draws_nothing(file, &site.what)
         });
         for site in sites {
             let mut mutant = Mutant {

@@ -91,6 +91,15 @@ pub fn act_on(receiver: &str, name: &str, arguments: usize) -> Option<Act> {
     }
 }
 
+/// Whether this is of what is called like a draw, and is none: bounds on noise, and keys of a map, which may
+/// be those of before, and of which nobody keeps a part.
+pub fn draws_nothing(file: &str, what: &str) -> bool {
+    let of_a_map = file.contains("divisi-gateway/") && what.contains("the draw key");
+    let whole = ["leaves out", "does", "takes the value of before", "takes one value"];
+    file.contains("/parameters/") && what.contains("the draw ")
+        || of_a_map && !whole.iter().any(|how| what.starts_with(how))
+}
+
 /// Methods that say whether something is done: all of them, and none but the first.
 pub const DECIDE: [&str; 5] = ["recorded", "records", "owes", "first", "is_of"];
 

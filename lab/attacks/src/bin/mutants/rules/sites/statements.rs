@@ -130,7 +130,7 @@ impl<'t> Sites<'t> {
             other("adds up instead of", format!("{left} ^= {right};"));
         }
         if ["|=", "^="].contains(&sign) {
-            other("keeps eight bits of", format!("{left} {sign} ({right}) & 0xff;"));
+            other("keeps eight bits of", format!("{left} {sign} crate::by_rule::eight_bits(true, {right});"));
         }
         if let (Expr::Binary(binary), "&=") = (expr, sign) {
             self.is_accepted(&binary.right);
@@ -146,6 +146,12 @@ impl<'t> Sites<'t> {
             let (name, act, instead) = match (one, next) {
                 (Stmt::Expr(..), Stmt::Expr(expr, Some(_))) => {
                     let Some((call, act)) = self.does(expr) else { continue };
+                    // all parties hash two parts in the other order
+                    if act == Act::Hashes
+                        && matches!(one, Stmt::Expr(before, _) if self.does(before).is_some_and(|(_, act)| act == Act::Hashes))
+                    {
+                        continue;
+                    }
                     // a count is the same before or after what cannot fail
                     if ["observe", "opened"].contains(&call.name.as_str()) && !first.contains('?') {
                         continue;
@@ -158,6 +164,14 @@ impl<'t> Sites<'t> {
                 {
                     let Some((call, act)) = self.does(&init.expr) else { continue };
                     if !matches!(act, Act::Tosses | Act::Opens | Act::Compares) {
+                        continue;
+                    }
+                    // what is only reckoned before a check refuses nothing
+                    let acts = ["?", "session", "party", "trio", "&mut", "self."];
+                    if act == Act::Compares
+                        && matches!(one, Stmt::Local(_))
+                        && !acts.iter().any(|of| first.contains(of))
+                    {
                         continue;
                     }
                     let (pattern, value) = (self.text(pat), self.text(&*init.expr));

@@ -6,6 +6,9 @@ use super::{Act, LISTS, Sites, called};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprMethodCall, Lit, Member};
 
+/// Calls that enter a part with its label and its length into what parties compare.
+const LABELLED: [&str; 5] = ["with", "with_lists", "number", "list", "bytes"];
+
 impl Sites<'_> {
     /// What a call gives, with the `?` behind it if there is one.
     pub(super) fn value(&mut self, expr: &Expr) {
@@ -48,7 +51,11 @@ impl Sites<'_> {
                     self.short(argument, &of);
                 }
                 Act::Draws | Act::Hashes | Act::Commits | Act::Tosses => {
-                    self.constant(argument, &of);
+                    // the label of a part, which is alike for all
+                    let is_a_label = matches!(argument, Expr::Lit(_)) && LABELLED.contains(&&*call.name);
+                    if !is_a_label {
+                        self.constant(argument, &of);
+                    }
                     let text = self.text(argument);
                     for (how, function) in
                         [("takes what is constant", "constant"), ("keeps the first byte", "start_of")]
@@ -116,7 +123,8 @@ impl Sites<'_> {
         let text = self.text(expr);
         // these are the default already
         let zeros = |list: &str| list.starts_with("[0; ") || list.starts_with("[0u8; ");
-        if ["0", "false", "()", "None", "&[]"].contains(&text) || zeros(text) {
+        let none = ["0", "false", "()", "None", "&[]"].contains(&text);
+        if none || zeros(text) || text.ends_with("::default()") || text.ends_with("::new()") {
             return;
         }
         let instead = format!("(if {{on}} {{ Default::default() }} else {{ {text} }})");
@@ -261,6 +269,10 @@ impl Sites<'_> {
     /// A list without its last element, or several lists.
     fn short(&mut self, argument: &Expr, of: &str) {
         let text = self.text(argument);
+        // the last byte of a count is zero
+        if text.ends_with("as u64).to_le_bytes()") {
+            return;
+        }
         if let Expr::Array(array) = argument
             && array.elems.iter().all(|element| matches!(element, Expr::Reference(_)))
         {
