@@ -96,6 +96,8 @@ mod tests {
     fn errors_name_the_recorded_byte() {
         let recorded = [
             ("a%b=", 1),
+            ("YW%=", 2),
+            ("YWJ%", 3),
             ("YWJ", 0),
             ("YWI", 0),
             ("YWI==", 4),

@@ -122,6 +122,8 @@ fn a_token_is_told_how_long_it_lives() {
             let data = |name: &str| answer.at(&["data", name]).unwrap();
             assert_eq!(data("ttl") != &Json::number(0), lives, "{token}");
             assert_eq!(data("creation_ttl"), data("ttl"));
+            let policies = if lives { Json::texts(["default", token]) } else { Json::texts(["root"]) };
+            assert_eq!(data("policies"), &policies);
             assert_eq!((data("explicit_max_ttl"), data("num_uses")), (&Json::number(0), &Json::number(0)));
             assert_eq!(data("renewable"), &Json::Bool(lives));
         }

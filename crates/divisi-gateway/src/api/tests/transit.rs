@@ -46,6 +46,12 @@ fn tags_of_batches_are_those_of_their_key() {
         let Some(Json::Array(items)) = answer.at(&["data", "batch_results"]) else { panic!("{name}") };
         let tags: Vec<_> = items.iter().map(|item| item.get("hmac").and_then(Json::as_str)).collect();
         assert!(tags[1] == Some(data(&alone, "hmac")) && tags[0] != tags[1], "{name}");
+        // and holds under that key alone
+        let body = format!("{{\"input\":\"YWJj\",\"hmac\":\"{}\"}}", data(&alone, "hmac"));
+        for under in ["h", "i"].into_iter().filter(|under| *under <= name) {
+            let (_, answer) = bench.ask("POST", &format!("transit/verify/{under}"), &body);
+            assert_eq!(answer.at(&["data", "valid"]), Some(&Json::Bool(under == name)), "{under} {name}");
+        }
     }
 }
 
@@ -67,6 +73,17 @@ fn sizes_of_keys_are_refused_each_time() {
             let found = bench.error("POST", &format!("transit/keys/{name}"), &body);
             assert_eq!(found, (400, why.to_owned()), "{name} {body}");
         }
+    }
+    for size in [33, 32 + 256] {
+        let found =
+            bench.error("POST", "transit/keys/new", &format!("{{\"type\":\"hmac\",\"key_size\":{size}}}"));
+        assert_eq!(found, (400, "keys of type hmac have 32 bytes here: set key_size to 32".to_owned()));
+    }
+    // nor is a key that is not there asked for each of a batch
+    for _ in 0..2 {
+        let found =
+            bench.error("POST", "transit/decrypt/new", r#"{"batch_input":[{"ciphertext":"vault:v1:AAAA"}]}"#);
+        assert_eq!(found, (400, "encryption key not found".to_owned()));
     }
 }
 
