@@ -254,6 +254,11 @@ fn labels_of_what_a_key_leaves_go_ahead() {
             seen.push(keys.run(&mut e, &wires, 1, 8)?);
         }
         assert!(with_both > with_one && with_one > with_none && with_none > 0);
+        // beside its calls, a key takes a tile of 128 bytes for each of its eight bits
+        let each = e.garble_ahead(&keys.program, LANES, &[])?.bytes();
+        for of_key in [with_both - with_one, with_one - with_none] {
+            assert_eq!(of_key % each, 8 * 128 % each);
+        }
         seen.push(of_none);
         Ok(seen)
     });
