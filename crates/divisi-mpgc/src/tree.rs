@@ -232,7 +232,9 @@ mod tests {
                 }
                 upward.count(&mut session, &below)?;
             }
-            Ok(())
+            // nothing else was said
+            below.iter().try_for_each(|child| session.send(ROWS, *child, &[7], 0))?;
+            above.map_or(Ok(()), |above| session.recv(ROWS, above, &mut [0]))
         });
         assert!(ends.is_ok(), "{ends:?}");
     }

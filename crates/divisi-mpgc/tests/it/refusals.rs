@@ -47,10 +47,12 @@ fn what_does_not_fit_is_refused() {
     };
     let refused = |ends| refused_as(ends, |_| true);
     let counts_differ = |what: &Misuse| matches!(what, Misuse::CountsDiffer);
-    for (count, lanes) in [(3, 2), (4, 1), (4, 3), (4 + 256, 2)] {
+    // the last input may have other lanes than the others
+    for (count, lanes, last) in [(3, 2, 2), (4, 1, 1), (4, 3, 3), (4 + 256, 2, 2), (4, 2, 1)] {
         let ends = parties(2, &LookupMethod::Transfers, |garbler| {
             let garbled = garbler.garble(&wiring, 2)?;
-            let inputs = vec![GmwBit::zero(lanes); count];
+            let mut inputs = vec![GmwBit::zero(lanes); count - 1];
+            inputs.push(GmwBit::zero(last));
             garbler.evaluate(garbled, &inputs).map(drop)
         });
         refused_as(ends, counts_differ);

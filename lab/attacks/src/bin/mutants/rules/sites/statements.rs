@@ -144,12 +144,10 @@ impl<'t> Sites<'t> {
             let at = one.span().byte_range().start..next.span().byte_range().end;
             let (first, second) = (self.text(one), self.text(next));
             let (name, act, instead) = match (one, next) {
-                (Stmt::Expr(..), Stmt::Expr(expr, Some(_))) => {
+                (Stmt::Expr(before, _), Stmt::Expr(expr, Some(_))) => {
                     let Some((call, act)) = self.does(expr) else { continue };
                     // all parties hash two parts in the other order
-                    if act == Act::Hashes
-                        && matches!(one, Stmt::Expr(before, _) if self.does(before).is_some_and(|(_, act)| act == Act::Hashes))
-                    {
+                    if act == Act::Hashes && self.does(before).is_some_and(|(_, before)| before == act) {
                         continue;
                     }
                     // a count is the same before or after what cannot fail
