@@ -129,6 +129,7 @@ mod tests {
         let seeds = [
             Seed::new(b"context", "purpose", 1, 2),
             Seed::new(b"contexu", "purpose", 1, 2),
+            Seed::new(b"context", "purposf", 1, 2),
             Seed::new(b"", "purpose", 1, 2),
             Seed::new(b"contextp", "urpose", 1, 2),
             Seed::new(b"context", "purposes", 1, 2),
