@@ -275,8 +275,8 @@ mod tests {
     #[test]
     fn a_header_names_the_first_row() {
         let header = |first| Batch { from: Senders::of(0..3), first, rows: WipedVec::default() }.header();
-        let all = [0, 1, 1 << 8, 1 << 40].map(header);
-        assert!((1..4).all(|i| !all[..i].contains(&all[i])));
+        let all = [0, 1, 1 << 8, 1 << 40, 1 << 63].map(header);
+        assert!((1..5).all(|i| !all[..i].contains(&all[i])));
     }
 
     #[test]
