@@ -319,6 +319,20 @@ fn keys_by_hops() {
     }
 }
 
+/// The keys of more than 256 ANDs are looked up in one chain of messages.
+#[test]
+fn many_gates_are_looked_up_at_once() {
+    let mut g = Build::new();
+    let x = g.input(2);
+    let mut sum = g.xor(x[0], x[1]);
+    for _ in 0..260 {
+        let and = g.and(sum, x[0]);
+        sum = g.xor(and, x[1]);
+    }
+    g.output(&[sum]);
+    agrees(2, &LookupMethod::Transfers, &g.finish(), 1, 1);
+}
+
 #[test]
 fn circuits_without_gates() {
     let mut g = Build::new();
