@@ -152,6 +152,8 @@ mod tests {
         assert_eq!(shape("3x1").places(&shape("3x2")), Some(vec![0, 0, 1, 1, 2, 2]));
         assert_eq!(shape("2").places(&shape("3x2")), Some(vec![0, 1, 0, 1, 0, 1]));
         assert_eq!(shape("3x2").places(&shape("3x2")), None);
+        // numbers of entries that differ by 256
+        assert_eq!(shape("1").places(&shape("257")), Some(vec![0; 257]));
         assert_eq!((shape("5").without_last(), shape("5x2").without_last()), (Shape::one(), shape("5")));
     }
 

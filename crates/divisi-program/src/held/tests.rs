@@ -103,6 +103,13 @@ fn bits_are_read_and_shown() {
     let numbers = |text: &str| entries(&program, &program.inputs()[0], text).ok();
     assert_eq!(numbers("+5, -0x10 0x7\n-3,"), Some(Entries::Num(vec![5, -16, 7, -3])));
     assert!(["+-5,1,1,1", "++5,1,1,1", "1e3,1,1,1", "1,1,1"].iter().all(|text| numbers(text).is_none()));
+    let largest = program.numbers().largest();
+    assert!(numbers(&format!("{largest},-{largest},0,0")).is_some());
+    let beyond = largest + 1;
+    for (at, text) in [(1, format!("{beyond},0,0,0")), (4, format!("0,0,0,-{beyond}"))] {
+        let error = entries(&program, &program.inputs()[0], &text).unwrap_err().to_string();
+        assert!(error.contains(&format!("value {at} of the input x is not an integer from")), "{error}");
+    }
     for text in ["", "0x", "-1", "+1", "1e3", "0xg", "999999999999999999999999999999999999999999"] {
         assert_eq!(literal::bits(text, 200), None, "{text}");
     }
