@@ -288,6 +288,10 @@ mod tests {
             let fine = reduced && left <= bound;
             if self.spent > n || !fine { return Err(few()); }
             if !a.ct_eq(b) { abort(); }
+            hasher.update(&one);
+            hasher.update(&two);
+            absorb(&mut state, &one);
+            mix(&mut state);
             if got != sent { return Err(s.abort()); }
             b.demand(LOOKUP, table.k == made.k, Misfit::Lanes)?;
             let fits = key == of;
@@ -330,6 +334,8 @@ mod tests {
         assert!(!has("sampler.bits(&mut bits);", "eight bits") && !has("low & 3 == 1", "eight bits"));
         assert!(has("low == 3", "looks at eight bits"));
         assert!(!has("list.len() == me.index()", "eight bits"));
+        assert!(!has("hasher.update(&one);\n            hasher.update(&two);", "one statement earlier"));
+        assert!(has("absorb(&mut state, &one);\n            mix(&mut state);", "one statement earlier"));
         // whether it refuses a difference is one question; how it compares, another one of a peer's message
         assert!(has("got != sent", "never refuses") && !has("got != sent", "says that they are equal"));
         assert!(has("got != sent", "eight bits") && has("got != sent", "but for the first time"));
