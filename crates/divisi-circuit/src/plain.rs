@@ -1,7 +1,8 @@
 //! Evaluation in the clear: the reference for every engine, 64 instances in a word.
 
 use crate::gates::Gates;
-use crate::program::{LinearGate, Program};
+use crate::program::Program;
+use crate::slot::Slot;
 use crate::stream::{CircuitFault, End, GateStep, Stream};
 use std::collections::VecDeque;
 use std::fmt;
@@ -121,7 +122,7 @@ pub fn run_stream(stream: &Stream, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>,
     let words = lanes(stream.input_bits(), inputs)?;
     let mut held = inputs.concat();
     held.resize(stream.slots() * words, 0);
-    let range = |slot: crate::Slot| slot.index() * words..(slot.index() + 1) * words;
+    let range = |slot: Slot| slot.index() * words..(slot.index() + 1) * words;
     let (mut asked, mut results) = (Vec::new(), VecDeque::new());
     stream.for_each_step(|step| -> Result<(), CircuitFault> {
         match step {
@@ -157,50 +158,28 @@ pub fn run_stream(stream: &Stream, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>,
 /// [`Misfit`] if the inputs do not fit the program, or differ in length.
 pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, Misfit> {
     let words = lanes(program.input_bits(), inputs)?;
-    let mut held = inputs.to_vec();
-    held.resize(program.slots(), vec![0; words]);
+    let mut held = inputs.concat();
+    held.resize(program.slots() * words, 0);
+    let at = |slot: Slot| slot.index() * words;
     let mut products = Vec::new();
     for level in program.levels() {
-        for gate in level.linear() {
-            // The result's slot may be an operand's: it is taken out of the list, and the operand read from
-            // there.
-            match gate {
-                LinearGate::Constant { out, value } => held[out.index()].fill(Words.constant(value)),
-                LinearGate::Not { out, x } => {
-                    let mut result = std::mem::take(&mut held[out.index()]);
-                    if x == out {
-                        result.iter_mut().for_each(|r| *r = !*r);
-                    } else {
-                        result.iter_mut().zip(&held[x.index()]).for_each(|(r, x)| *r = !x);
-                    }
-                    held[out.index()] = result;
-                }
-                LinearGate::Xor { out, x, y } => {
-                    let mut result = std::mem::take(&mut held[out.index()]);
-                    if x == out && y == out {
-                        result.fill(0);
-                    } else if x == out || y == out {
-                        let other = if x == out { y } else { x };
-                        result.iter_mut().zip(&held[other.index()]).for_each(|(r, o)| *r ^= o);
-                    } else {
-                        let sums = held[x.index()].iter().zip(&held[y.index()]);
-                        result.iter_mut().zip(sums).for_each(|(r, (x, y))| *r = x ^ y);
-                    }
-                    held[out.index()] = result;
-                }
-            }
-        }
+        // word by word, because the result's slot may be an operand's
+        level.each_linear(
+            &mut held[..],
+            |held, out, value| held[at(out)..][..words].fill(Words.constant(value)),
+            |held, [out, x, y]| {
+                (0..words).for_each(|w| held[at(out) + w] = held[at(x) + w] ^ held[at(y) + w])
+            },
+            |held, [out, x]| (0..words).for_each(|w| held[at(out) + w] = !held[at(x) + w]),
+        );
         products.clear();
-        products.resize(level.dot_count() * words, 0);
-        for ((_, terms), sum) in level.dots().zip(products.chunks_exact_mut(words.max(1))) {
-            for (x, y) in terms {
-                let factors = held[x.index()].iter().zip(&held[y.index()]);
-                sum.iter_mut().zip(factors).for_each(|(sum, (x, y))| *sum ^= x & y);
-            }
+        for (_, terms) in level.dots() {
+            let sum = |w| terms.iter().fold(0, |sum, (x, y)| sum ^ (held[at(*x) + w] & held[at(*y) + w]));
+            products.extend((0..words).map(sum));
         }
         for ((out, _), sum) in level.dots().zip(products.chunks_exact(words.max(1))) {
-            held[out.index()].copy_from_slice(sum);
+            held[at(out)..][..words].copy_from_slice(sum);
         }
     }
-    Ok(program.results().iter().map(|slot| held[slot.index()].clone()).collect())
+    Ok(program.results().iter().map(|slot| held[at(*slot)..][..words].to_vec()).collect())
 }

@@ -4,13 +4,27 @@
 
 use crate::recorded::{BuildBit, Node, Recorded};
 use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 
 /// What a gate computes.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq)]
 pub(crate) enum Gate<'g> {
     Xor(BuildBit, BuildBit),
     Dot(&'g [(BuildBit, BuildBit)]),
+}
+
+/// A pair of wires is one word: most gates are one pair, and to hash them takes much of a builder's time.
+impl Hash for Gate<'_> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let mut pair = |x: &BuildBit, y: &BuildBit| hasher.write_u64(u64::from(x.0) << 32 | u64::from(y.0));
+        match self {
+            Gate::Xor(x, y) => pair(x, y),
+            Gate::Dot(terms) => {
+                terms.iter().for_each(|(x, y)| pair(x, y));
+                hasher.write_u8(1);
+            }
+        }
+    }
 }
 
 impl Recorded {
