@@ -260,6 +260,11 @@ fn intervals_are_as_narrow_as_statements_show() {
     is("input b 1 bits 9 in 4..20\nc = sub b 5\nz = num c", 0, 511);
     is("input b 1 bits 9 in 4..20\nc = not b\nz = num c", 491, 507);
     is("input b 1 bits 300 in 4..20\nc = not b\nd = slice c 110 20\nz = num d", 0, (1 << 20) - 1);
+    is("input b 1 bits 300\nl = le 77 b\nc = select l 5 b\nd = slice c 299 1\nz = num d", 0, 1);
+    // a public word is as large as its highest bit says
+    is("k = const bits 64 1 0x7fffffffffffffff\ns = shift k -60\nc = slice s 0 9\nz = num c", 7, 7);
+    is("k = const bits 64 1 0x8000000000000000\ns = shift k -60\nc = slice s 0 9\nz = num c", 0, 15);
+    is("k = const bits 66 1 0x10000000000000000\ns = shift k -60\nc = slice s 0 9\nz = num c", 0, 63);
     is("input b 1 bits 300\nc = popcount b\nz = num c", 0, 300);
     is("input b 1 bits 300\nc = slice b 120 9\nz = num c", 0, 511);
     is("input b 1 bits 300\ninput d 1 bits 2\nc = concat d b\ne = slice c 124 9\nz = num e", 0, 511);

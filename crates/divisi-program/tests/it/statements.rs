@@ -172,6 +172,23 @@ fn the_best_of_rows_and_its_first_place() {
     }
 }
 
+/// Every kind of statement after three hundred others: their values have large numbers in the program.
+#[test]
+fn statements_far_into_a_program_are_right() {
+    let many: String = (0..300).map(|i| format!("a{i} = add x {i}\nb{i} = eq a{i} 7\n")).collect();
+    let program = read(&format!(
+        "input x 1 num 2x3 in -99..99\ninput w 2 bits 9 3\ninput t 2 num 1x4\ninput i 1 num 3 in 0..3\n{many}\
+         best place = max a299\ncount least = min a7\nl = lt x 5\nc = select b7 x a1\nd = div a250 7\n\
+         r = shift a255 -3\nb = bits i 32\nm = mul a3 a256\nf = lookup t i\ng = gather a9 5 0 1\ns = sum x\n\
+         h = mul w w\nn = num h\nv = popcount w\nq = add w 200\nz = shift q -2\n\
+         output best 1\noutput place 1\noutput count 1\noutput least 1\noutput l 1\noutput c 2\n\
+         output d 1\noutput r 1\noutput b 1\noutput m 1\noutput f 1\noutput g 1\noutput s 1\noutput n 1\n\
+         output v 1\noutput z 1\n"
+    ));
+    let inputs = [num(&[3, -99, 7, 99, 0, 6]), bits(9, &[5, 0, 500]), num(&[9, -8, 7, 6]), num(&[3, 0, 1])];
+    compare(2, &program, &inputs);
+}
+
 #[test]
 fn lookups_in_tables_of_all_kinds() {
     let program = read(

@@ -345,6 +345,12 @@ fn statements_on_bits_that_do_not_stand_are_refused() {
     refused("k = const\n", "line 2: const takes a shape and its numbers");
     refused("k = const 1 0xffffffff\n", "line 2: 4294967295 is beyond p/2");
     refused("input x 1 bits 8\ny = xor x 0x100\n", "line 3: 256 is no number of 8 bits");
+    refused("input x 1 bits 8\ny = xor x -1\n", "line 3: -1 is no number of 8 bits");
+    read("input x 1 bits 70\ny = xor x 1180591620717411303423\noutput y 1\n").unwrap();
+    refused(
+        "input x 1 bits 70\ny = xor x 1180591620717411303424\n",
+        "line 3: an integer of more than 64 bits is no number of 70 bits",
+    );
     refused("y = xor 1 2\n", "line 2: xor of two integers: name one by `const bits W`");
     refused("input x 1 bits 100\ny = xor x 0x1g\n", "line 3: 0x1g is not an integer: give decimal digits");
     refused(
