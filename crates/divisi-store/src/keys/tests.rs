@@ -8,6 +8,7 @@ use crate::file::LONGEST;
 use crate::file::tests::sample;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn store() -> (tempfile::TempDir, StoredKeys) {
     let dir = tempfile::tempdir().unwrap();
@@ -15,14 +16,17 @@ fn store() -> (tempfile::TempDir, StoredKeys) {
     (dir, keys)
 }
 
-/// A disk on which nothing new has room.
+/// A disk on which nothing new has room, or nothing at all can be written.
 #[derive(Default)]
-struct Full(std::sync::atomic::AtomicBool);
+struct Full(AtomicBool, AtomicBool);
 
 impl Disk for std::sync::Arc<Full> {
     fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let have = fs::metadata(path).map_or(0, |meta| meta.len());
-        if self.0.load(std::sync::atomic::Ordering::SeqCst) && bytes.len() as u64 > have {
+        if self.1.load(Ordering::SeqCst) {
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
+        if self.0.load(Ordering::SeqCst) && bytes.len() as u64 > have {
             MachineDisk.write(path, &bytes[..bytes.len() / 2])?;
             return Err(std::io::ErrorKind::StorageFull.into());
         }
@@ -41,12 +45,17 @@ fn on_a_full_disk_keys_stay_and_can_be_destroyed() {
     let long = made(&keys, &"l".repeat(KeyName::LONGEST));
     let files = || fs::read_dir(dir.path().join("keys")).unwrap().count();
     let before = files();
-    full.0.store(true, std::sync::atomic::Ordering::SeqCst);
+    full.0.store(true, Ordering::SeqCst);
     assert!(keys.reserve(&name, 1).unwrap_err().is_full());
     assert!(keys.prepare(&mut sample("other")).unwrap_err().is_full());
     assert_eq!(files(), before);
     assert_eq!(keys.active(&name, 2).unwrap().info.state, KeyState::Active);
     let secret = keys.load(&name).unwrap().unwrap().secret.unwrap().first.to_vec();
+    // what is not written is not said
+    full.1.store(true, Ordering::SeqCst);
+    assert!(keys.destroy(&name).unwrap_err().is_full());
+    assert_eq!(keys.count(|info| info.state == KeyState::Destroyed), 0);
+    full.1.store(false, Ordering::SeqCst);
     keys.destroy(&name).unwrap();
     keys.destroy(&long).unwrap();
     assert_eq!(files(), before);

@@ -1,4 +1,4 @@
-use super::files::{GONE, HEAD, LOCK, LOT, NEW, STATE, forget, look};
+use super::files::{GONE, HEAD, LOCK, LOT, NEW, STATE, context, forget, look, read};
 use super::*;
 use crate::cut::CutDisk;
 use std::sync::atomic::AtomicU64;
@@ -62,7 +62,7 @@ fn values_are_taken_once_and_lots_are_found_again() {
     assert_eq!((reserve.lot(0, 0).unwrap()[0], reserve.lot(0, 1).unwrap()[99]), (0x11, 0x12));
     assert!(matches!(reserve.take(0, 2), Err(StockError::UsedUp(_, _, 2, 1, _))));
     reserve.wipe(0, 0).unwrap();
-    assert!(matches!(reserve.lot(0, 0), Err(StockError::Damaged(..))));
+    assert!(matches!(reserve.lot(0, 0), Err(StockError::Damaged(at, _)) if at.starts_with(&path)));
     drop(reserve);
     let reserve = opened(&path).unwrap();
     assert_eq!((reserve.take(0, 1).unwrap(), reserve.take(1, 4).unwrap()), (5..6, 0..4));
@@ -95,6 +95,14 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
         let other = SealKey::new(Zeroizing::new(other));
         assert!(matches!(look(&path, &other), Err(StockError::OtherKey(_))), "{byte}");
     }
+    // another key is told from this one by more than what their files begin with
+    let head = |key: &SealKey| key.seal(&[0; 32], &[], &[]).unwrap()[10];
+    let alike = (0..=u16::MAX).map(|i| {
+        let bytes = std::array::from_fn(|at| i.to_le_bytes()[at % 2]);
+        SealKey::new(Zeroizing::new(bytes))
+    });
+    let alike = alike.skip(0x102).find(|other| head(other) == head(&key(1))).unwrap();
+    assert!(matches!(look(&path, &alike), Err(StockError::OtherKey(_))));
     for no_folder in ["none", HEAD] {
         let no_folder = path.join(no_folder);
         assert!(
@@ -104,12 +112,15 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
     }
     let below = path.join(HEAD).join("below");
     for _ in 0..2 {
-        assert!(matches!(look(&path.join("none"), &key(1)), Err(StockError::Missing(_))));
+        let none = path.join("none");
+        assert!(matches!(look(&none, &key(1)), Err(StockError::Missing(at)) if at == none));
         assert!(matches!(look(&below, &key(1)), Err(StockError::Io(at, _)) if at == below));
     }
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    assert!(matches!(opened(&path), Err(StockError::Readable(..))));
+    assert!(
+        matches!(opened(&path), Err(StockError::Readable(at, seen)) if at == path && seen & 0o777 == 0o755)
+    );
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
     assert!(opened(&path).is_ok());
     // a head that cannot be read is not missing
@@ -192,14 +203,14 @@ fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
     let [one, other] = ["bits-00000000.lot", "bits-00000001.lot"].map(|name| path.join(name));
     let bytes = std::fs::read(&other).unwrap();
     std::fs::copy(&one, &other).unwrap();
-    assert!(matches!(broken(), Some(StockError::Damaged(..))));
+    assert!(matches!(broken(), Some(StockError::Damaged(at, _)) if at == other));
     std::fs::write(&other, bytes).unwrap();
     assert!(broken().is_none());
     // the state of another stock of this key
     let (_other, elsewhere) = private_dir();
     drop(filled(&elsewhere, 2));
     std::fs::copy(elsewhere.join(STATE), path.join(STATE)).unwrap();
-    assert!(matches!(broken(), Some(StockError::Damaged(..))));
+    assert!(matches!(broken(), Some(StockError::Damaged(at, _)) if at == path.join(STATE)));
 }
 
 /// The files of lots in a directory.
@@ -230,6 +241,21 @@ fn errors_name_their_place() {
     std::fs::remove_file(stateless.join(STATE)).unwrap();
     let end = opened(&stateless).map(drop);
     assert!(matches!(&end, Err(StockError::Damaged(at, _)) if *at == stateless.join(STATE)), "{end:?}");
+    // sealed by its key and for its place, but no head
+    let (_dir, headless) = private_dir();
+    drop(filled(&headless, 2));
+    let body = key(1).seal(&[0; 32], &context(&[], &[], HEAD), b"no head").unwrap();
+    std::fs::write(headless.join(HEAD), body).unwrap();
+    let end = opened(&headless).map(drop);
+    assert!(matches!(&end, Err(StockError::Damaged(at, _)) if *at == headless.join(HEAD)), "{end:?}");
+    // the same of its state
+    let (_dir, other) = private_dir();
+    drop(filled(&other, 2));
+    let (head, _) = read(&MachineDisk, &other, &key(1)).unwrap();
+    let body = key(1).seal(&[0; 32], &context(&head.wrap, &[2], STATE), &[0x80; 9]).unwrap();
+    std::fs::write(other.join(STATE), body).unwrap();
+    let end = opened(&other).map(drop);
+    assert!(matches!(&end, Err(StockError::Damaged(at, _)) if *at == other.join(STATE)), "{end:?}");
     // a directory where the lock should be
     let (_dir, other) = private_dir();
     std::fs::create_dir_all(other.join(LOCK)).unwrap();
@@ -301,7 +327,7 @@ fn what_is_destroyed_does_not_come_back() {
     reserve.destroy().unwrap();
     assert!(reserve.take(0, 1).is_err() && reserve.close().is_ok() && reserve.risk(false).is_err());
     drop(reserve);
-    assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
+    assert!(matches!(opened(&path), Err(StockError::Destroyed(at)) if at == path));
     let left: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| [GONE, LOCK].contains(&name.to_str().unwrap())), "{left:?}");
     std::fs::write(path.join(HEAD), head).unwrap();
@@ -349,11 +375,11 @@ fn a_key_file_is_read_as_it_was_written_and_nothing_else_is_one() {
     let text = std::fs::read(&path).unwrap();
     for len in 0..text.len() {
         std::fs::write(&path, &text[..len]).unwrap();
-        assert!(matches!(SealKey::load(&path), Err(StockError::NoKey(_))), "{len}");
+        assert!(matches!(SealKey::load(&path), Err(StockError::NoKey(at)) if at == path), "{len}");
     }
     for bad in [[&text[..], b"0"].concat(), vec![b'0'; 400], text.iter().map(|byte| byte ^ 0x80).collect()] {
         std::fs::write(&path, bad).unwrap();
-        assert!(matches!(SealKey::load(&path), Err(StockError::NoKey(_))));
+        assert!(matches!(SealKey::load(&path), Err(StockError::NoKey(at)) if at == path));
     }
     assert!(matches!(SealKey::load(&dir.path().join("none")), Err(StockError::Io(..))));
     std::fs::write(&path, text).unwrap();
@@ -361,7 +387,8 @@ fn a_key_file_is_read_as_it_was_written_and_nothing_else_is_one() {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         let end = SealKey::load(&path);
-        let readable = matches!(end, Err(StockError::Readable(..)));
+        let readable =
+            matches!(&end, Err(StockError::Readable(at, seen)) if *at == path && seen & 0o777 == mode);
         assert!(end.is_ok() == fine && readable != fine, "{mode:o}");
     }
 }
