@@ -53,6 +53,7 @@ fn agree(mesh: &Arc<Mesh>, number: u32, agreement: &[(&'static str, [u8; 32])]) 
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
+    use crate::{BenchSchedule, Differ, Own, Rows, StartedParty};
     use std::thread;
 
     /// How each of three parties ends, one of which has another digest in one place, if there is one.
@@ -71,6 +72,53 @@ mod tests {
             let threads: Vec<_> = meshes.iter().enumerate().map(party).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         })
+    }
+
+    /// A job of which the parties compare one thing, and which nobody runs.
+    struct Named(u8);
+
+    impl Prepared for Named {
+        fn parties(&self) -> usize {
+            2
+        }
+        fn parameters(&self, _: usize) -> PublicParameters {
+            PublicParameters::new("test")
+        }
+        fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
+            vec![("name", [self.0; 32])]
+        }
+        fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
+            BenchSchedule::together(1, warmup)
+        }
+        fn deal(&self, _: &Rows) -> Vec<Own> {
+            unreachable!()
+        }
+        fn collect(&self, _: usize, _: Vec<Own>) -> Result<Vec<u8>, Differ> {
+            unreachable!()
+        }
+        fn start<'p>(&'p self, _: Session, _: usize, _: &Own) -> StartedParty<'p> {
+            unreachable!()
+        }
+    }
+
+    /// Parties compare at each start, also if they agreed before.
+    #[test]
+    fn every_start_compares() {
+        let jobs = [[7, 8], [7, 9]];
+        let meshes =
+            [(); 2].map(|()| divisi_net::memory::mesh(2).into_iter().map(Arc::new).collect::<Vec<_>>());
+        let ends = thread::scope(|scope| {
+            let party = |i: usize| {
+                let meshes = &meshes;
+                scope.spawn(move || {
+                    [0, 1].map(|run| start(&meshes[run][i], &Named(jobs[i][run]), 1).map(drop))
+                })
+            };
+            [0, 1].map(party).map(|thread| thread.join().unwrap())
+        });
+        for [alike, other] in ends {
+            assert!(alike.is_ok() && matches!(other, Err(Disagreement::Differs { what: "name", .. })));
+        }
     }
 
     /// Each digest of each peer is compared to its last bit; all learn what differs, and at whom.

@@ -256,6 +256,17 @@ mod tests {
         assert_eq!(evaluate("sha256", &[&block, state]), digest);
     }
 
+    /// Columns of bytes are made of the wires that were made of them, in more lanes than a word has.
+    #[test]
+    fn wires_come_back_as_columns() {
+        let lanes = 70;
+        let columns: Vec<u8> = (0..3 * lanes).map(|i| (i * i * 31 / 7) as u8 ^ 0x81).collect();
+        assert_eq!(in_columns(lanes, &words(24, lanes, &columns)), columns);
+        let mut short = columns.clone();
+        short[2 * lanes..].iter_mut().for_each(|byte| *byte &= 0xf);
+        assert_eq!(in_columns(lanes, &words(20, lanes, &columns)), short);
+    }
+
     /// Values of other numbers and widths are refused, also if they have as many bits together.
     #[test]
     fn values_that_do_not_fit_are_refused() {

@@ -31,3 +31,14 @@ pub fn alike(outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
     }
     Ok(first.to_vec())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_party_is_given_all_and_the_others_nothing() {
+        let owns = given_to(1, 3, b"all");
+        assert_eq!(owns.iter().map(|own| &own[..]).collect::<Vec<_>>(), [&b""[..], b"all", b""]);
+    }
+}

@@ -255,6 +255,13 @@ mod tests {
             let expected = (0..4).map(|lane| !(x[lane] && x[lane + 2])).map(|bit| e.g.constant(bit));
             assert_eq!(jobs[0].wires[0].0, expected.collect::<Vec<u64>>());
         }
+        // of many lanes each
+        let lanes: Vec<bool> = (0..257).map(|lane| lane % 3 == 0).collect();
+        let wires = [&lanes[..], &[true], &[false]].map(|bits| e.public_bit(bits)).to_vec();
+        let mut jobs = [ProgramRun::new(&program, wires)];
+        e.run(&mut jobs).unwrap();
+        let expected: Vec<u64> = lanes.iter().map(|bit| e.g.constant(*bit)).collect();
+        assert_eq!(jobs[0].wires[0].0, expected);
         let index = [[true, false, true, false], [false, true, true, false]];
         let wires = index.map(|bits| e.public_bit(&bits)).to_vec();
         let mut layer = [Lookup { table: &SQUARES, wires }];

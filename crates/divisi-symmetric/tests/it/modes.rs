@@ -1,10 +1,13 @@
 //! Modes over either block cipher, in the clear: the standards' examples.
 
-use divisi_core::{Direction, Lanes, Opens, Plain, PlainBit, PlainByte};
+use divisi_circuit::plain::Words;
+use divisi_core::{Bytes, Direction, Lanes, Opens, Plain, PlainBit, PlainByte};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::des::{TripleKey, bits_of};
+use divisi_symmetric::gates::GateBytes;
 use divisi_symmetric::mode::block::{BlockCipher, Octet, counters, keystream};
 use divisi_symmetric::mode::cmac::Doubles;
+use divisi_symmetric::mode::one_shot::ccm;
 use divisi_symmetric::mode::{cbc, cmac};
 use divisi_symmetric::suite::{VectorCase, aes_sp800_38a_vectors, mode_vectors, triple_des_vectors};
 use std::slice::from_ref;
@@ -182,4 +185,29 @@ fn what_does_not_fit_is_refused() {
     let key = cmac::CmacKey::new(&mut Plain, three).unwrap();
     assert!(key.tag(&mut Plain, 2, &[]).is_err());
     assert_eq!(key.of_lanes(&[1, 2]).unwrap().tag(&mut Plain, 2, &[]).unwrap().len(), 8);
+}
+
+/// A circuit decides about a tag by all of its bits; with another tag the message is zeros.
+#[test]
+fn circuits_compare_tags_to_their_last_bit() {
+    let head = || [ccm::Head { nonce: vec![7; 12], aad: vec![1; 3] }];
+    let (e, text) = (&mut Plain, [5, 6, 7]);
+    let key: Vec<_> = (0..16).map(|i| e.public(&[i])).collect();
+    let key = aes::expand(e, &key).unwrap();
+    let text: Vec<_> = text.iter().map(|byte| e.public(&[*byte])).collect();
+    let sealed = ccm::seal(e, &key, &head(), 16, &text).unwrap();
+    let sealed: Vec<u8> = sealed.iter().map(|byte| byte.values()[0]).collect();
+    let (ciphertext, tag) = sealed.split_at(3);
+    for bit in [None, Some(0), Some(1), Some(64), Some(126), Some(127)] {
+        let mut tag = tag.to_vec();
+        bit.iter().for_each(|bit| tag[bit / 8] ^= 1 << (bit % 8));
+        let mut words = Words;
+        let mut e = GateBytes::new(&mut words);
+        let key: Vec<_> = (0..16).map(|i| e.public(&[i])).collect();
+        let key = aes::expand(&mut e, &key).unwrap();
+        let opened = ccm::open(&mut e, &key, &head(), &[ciphertext.to_vec()], &[tag]).unwrap().masked(&mut e);
+        let byte = |bits: &[u64; 8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | (bit & 1) as u8);
+        let opened: Vec<u8> = opened.iter().map(|of| byte(&of.bits()[0])).collect();
+        assert_eq!(opened, if bit.is_none() { [1, 5, 6, 7] } else { [0; 4] }, "{bit:?}");
+    }
 }

@@ -15,7 +15,7 @@ use divisi_symmetric::mode::feedback;
 use divisi_symmetric::mode::gcm::MessagesKey;
 use divisi_symmetric::mode::ghash::Steps;
 use divisi_symmetric::mode::one_shot::gcm_siv::{self, NonceHead};
-use divisi_symmetric::mode::one_shot::wrap::{WrapForm, Wrapping};
+use divisi_symmetric::mode::one_shot::wrap::{WrapForm, Wrapping, kw_takes};
 use divisi_symmetric::mode::one_shot::{ccm, xts};
 
 /// So many bytes, each with so many lanes.
@@ -42,6 +42,22 @@ fn keys_and_blocks_have_their_lengths() {
         assert!(is_refused(block, Misuse::BlockLength), "{length}");
     }
     assert!(key.permute(&mut Plain, Direction::Encrypt, bytes(16, 1)).is_ok());
+    let key = TripleByProgram::<Plain>::new(bytes(24, 1)).unwrap();
+    for length in [0, 7, 8, 9, 16, 256 + 8] {
+        let block = key.permute(&mut Plain, Direction::Encrypt, bytes(length, 1));
+        assert_eq!(is_refused(block, Misuse::BlockLength), length != 8, "{length}");
+    }
+}
+
+/// KW takes two halves of a block or more.
+#[test]
+fn keys_that_are_wrapped_have_their_lengths() {
+    for length in 0..=40 {
+        let wrapping =
+            Wrapping::new(&mut Plain, WrapForm::Kw, Direction::Encrypt, false, &bytes(length, 1)).map(drop);
+        let takes = [16, 24, 32, 40].contains(&length);
+        assert_eq!((kw_takes(length), wrapping.is_ok()), (takes, takes), "{length}");
+    }
 }
 
 /// What has one message is released at once, and several are not taken for one.
@@ -114,6 +130,12 @@ fn equal_keys_of_triple_des_are_noticed() {
     {
         assert_eq!(of(keys), equal, "{keys:?}");
     }
+    // a bit of one byte, which is not its parity bit
+    for at in 0..16 {
+        let mut key = [6; 16];
+        key[at] ^= 0x10;
+        assert!(!has_equal_keys(&key), "{at}");
+    }
 }
 
 /// Data units are a block at least, and have a tweak each, of the length of a block.
@@ -180,5 +202,13 @@ fn keys_of_gcm_have_a_hash_key_each() {
         let key = aes::expand(&mut Plain, &bytes(16, keys)).unwrap();
         let made = MessagesKey::each(&mut Plain, key, &PlainBlock::new(vec![5; hash_keys]), steps);
         assert_eq!(is_refused(made, Misuse::CountsDiffer), keys != hash_keys, "{keys} {hash_keys}");
+    }
+    // one key is one alone, and many are as many
+    for keys in [1, 2, 257] {
+        let key = aes::expand(&mut Plain, &bytes(16, keys)).unwrap();
+        let one = MessagesKey::new(&mut Plain, key.clone(), steps);
+        assert_eq!(is_refused(one, Misuse::CountsDiffer), keys > 1, "{keys}");
+        let made = MessagesKey::each(&mut Plain, key, &PlainBlock::new(vec![5; keys]), steps);
+        assert_eq!(made.unwrap().len(), keys);
     }
 }
