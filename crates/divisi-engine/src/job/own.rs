@@ -37,6 +37,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn outputs_are_alike_at_all_parties() {
+        let own = |byte: u8| Own::new(vec![7, byte]);
+        assert!(alike(vec![own(1); 3]).is_ok_and(|all| all == [7, 1]));
+        for other in 0..3 {
+            let owns = (0..3).map(|i| own(u8::from(i == other)));
+            assert!(alike(owns.collect()).is_err(), "{other}");
+        }
+    }
+
+    #[test]
     fn one_party_is_given_all_and_the_others_nothing() {
         let owns = given_to(1, 3, b"all");
         assert_eq!(owns.iter().map(|own| &own[..]).collect::<Vec<_>>(), [&b""[..], b"all", b""]);

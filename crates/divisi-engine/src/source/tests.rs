@@ -138,3 +138,9 @@ fn a_pipe_is_kept_for_later_readings() {
     let name = Name::from(file.into_os_string());
     assert_eq!(lasting(&name, 1 << 20).unwrap(), name);
 }
+
+#[test]
+fn standard_input_has_four_names() {
+    assert!(STDIN.iter().all(|name| is_stdin(Path::new(name))));
+    assert!(!["--", "stdin", "/dev/stdin2", "./-", ""].into_iter().any(|name| is_stdin(Path::new(name))));
+}

@@ -2,6 +2,7 @@
 
 use divisi_core::{Abort, Direction, Misuse, Plain, PlainBit, PlainBlock, PlainByte};
 use divisi_symmetric::aes;
+use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::Messages;
 use divisi_symmetric::batch::block::BlockKey;
 use divisi_symmetric::batch::chains;
@@ -152,6 +153,37 @@ fn data_units_have_their_lengths_and_tweaks() {
     }
     for tweaks in [&[16][..], &[16, 16, 16], &[16, 15], &[17, 16], &[16, 272], &[16; 258]] {
         assert!(is_refused(crypt(tweaks, 128, 16), Misuse::MessageUnfit), "{tweaks:?}");
+    }
+}
+
+#[test]
+fn segments_of_cfb_are_in_a_block() {
+    let key = aes::expand(&mut Plain, &bytes(16, 1)).unwrap();
+    for segment in [0, 1, 16, 17, 256 + 16] {
+        let cfb = feedback::cfb_encrypt(&mut Plain, &key, segment, &vec![vec![3]; 16], &bytes(16, 1));
+        assert_eq!(is_refused(cfb, Misuse::LengthUnsupported), ![1, 16].contains(&segment), "{segment}");
+    }
+}
+
+#[test]
+fn spare_bits_are_fewer_than_a_byte_and_where_they_can_be() {
+    for (name, output, key, fits) in [
+        ("shake128", 7, 0, true),
+        ("shake128", 8, 0, false),
+        ("sha256", 1, 0, false),
+        ("kmac128", 7, 7, true),
+        ("kmac128", 8, 0, false),
+        ("kmac128", 0, 8, false),
+        ("cshake128", 3, 0, true),
+        ("cshake128", 0, 1, false),
+        ("hmac-sha256", 0, 1, false),
+    ] {
+        let settings = Settings {
+            spare_output_bits: output,
+            spare_key_bits: key,
+            ..Settings::new(name.parse().unwrap())
+        };
+        assert_eq!(settings.check().is_ok(), fits, "{name} {output} {key}");
     }
 }
 
