@@ -43,3 +43,26 @@ impl SetupCounts {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values are opened by both together; what fails with the larger probability counts.
+    #[test]
+    fn a_repetition_has_what_its_set_up_has() {
+        let meter = Meter::default();
+        meter.opened(5);
+        meter.verification_error(0.25);
+        meter.computational(128.0);
+        let setup = SetupCounts::take(&meter, "setup");
+        for more in [3, 1] {
+            meter.opened(more);
+            meter.verification_error(0.125);
+            meter.computational(112.0);
+            let all = setup.with(&meter);
+            assert_eq!(all.openings, 5 + more);
+            assert_eq!((all.verification_error_bits, all.computational_bits), (Some(2.0), Some(112.0)));
+        }
+    }
+}

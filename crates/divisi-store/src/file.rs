@@ -255,6 +255,9 @@ pub(crate) mod tests {
         let mut newer = bytes.to_vec();
         newer[8] = 4;
         assert!(decode(path, &newer).err().unwrap().to_string().contains("format version 4"));
+        // a number of two bytes
+        (newer[8], newer[9]) = (bytes[8], 1);
+        assert!(matches!(decode(path, &newer), Err(StoreError::Version(at, 256..=511)) if at == path));
     }
 
     #[test]

@@ -262,6 +262,11 @@ mod tests {
         e.run(&mut jobs).unwrap();
         let expected: Vec<u64> = lanes.iter().map(|bit| e.g.constant(*bit)).collect();
         assert_eq!(jobs[0].wires[0].0, expected);
+        // one is added to each, and two to no three
+        let mut sum = e.public_bit(&[true, false, true]);
+        assert!(e.add_bit(&mut sum, &GateBit(vec![0; 2])).is_err());
+        assert!(e.add_bit(&mut sum, &GateBit(vec![u64::MAX])).is_ok());
+        assert_eq!(sum.0, [0, u64::MAX, 0]);
         let index = [[true, false, true, false], [false, true, true, false]];
         let wires = index.map(|bits| e.public_bit(&bits)).to_vec();
         let mut layer = [Lookup { table: &SQUARES, wires }];
