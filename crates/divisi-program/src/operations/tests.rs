@@ -23,7 +23,7 @@ fn operations(op: Op, numbers: NumberSize, form: BitForm, private: bool) -> Oper
     of(ciphertexts.map_or(70, |ring| ring.dimension() + 5))
 }
 
-/// Inputs that have all their bits.
+/// Inputs that have all their bits, the last one in all places: there a lookup takes the last entry.
 fn inputs(of: &Operations, call: u64) -> Vec<u64> {
     let bits = match of.job.op {
         Op::B2a => 9,
@@ -31,8 +31,8 @@ fn inputs(of: &Operations, call: u64) -> Vec<u64> {
         Op::Lookup => 3,
         _ => 64,
     };
-    let word = |i: u64| (i * 7 + call).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
-    let all = (0..of.job.count as u64).map(word);
+    let word = |i: u64| (i * 7 + call).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let all = (1..of.job.count as u64).map(word).chain([u64::MAX]).map(|word| word >> (64 - bits));
     all.map(|x| if bits == 64 { of.plain.reduce(x) } else { x }).collect()
 }
 

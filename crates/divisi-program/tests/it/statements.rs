@@ -205,14 +205,15 @@ fn lookups_in_tables_of_all_kinds() {
          input k 2 num 4 in 0..8\n\
          more = const 9 1 2 4 8 16 32 64 128 256\n\
          f = lookup more k\n\
-         output a 1\noutput b 1\noutput c 1\noutput d 1\noutput e 1\noutput f 1\n",
+         each = const 3x3 1 -2 3 -4 5 -6 7 -8 9\n\
+         input l 1 num 3 in 0..2\n\
+         g = lookup each l\n\
+         output g 2\noutput a 1\noutput b 1\noutput c 1\noutput d 1\noutput e 1\noutput f 1\n",
     );
     let own: Vec<i64> = (0..15).map(|i| i * i - 30).collect();
-    compare(
-        2,
-        &program,
-        &[num(&[4, 0, 3]), bits(2, &[3, 0, 1]), num(&[7, 6, 5, 4, -3]), num(&own), num(&[8, 0, 5, 3])],
-    );
+    let [k, l] = [num(&[8, 0, 5, 3]), num(&[2, 0, 1])];
+    let own = num(&own);
+    compare(2, &program, &[num(&[4, 0, 3]), bits(2, &[3, 0, 1]), num(&[7, 6, 5, 4, -3]), own, k, l]);
 }
 
 #[test]
