@@ -321,4 +321,20 @@ mod tests {
         assert!(matches!(Sink::named(Some(Path::new("./-"))), Sink::File(_)));
         assert!(matches!(Sink::named(Some(Path::new("/dev/null"))), Sink::Stream(_)));
     }
+
+    /// A reader that has enough is no error, and a device that is full is one, which names it.
+    #[test]
+    fn who_reads_a_pipe_may_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let from = pipe.clone();
+        let reader = std::thread::spawn(move || drop(std::fs::File::open(from).unwrap()));
+        // more than a pipe holds, so that the writer is there when the reader goes
+        let content = vec![7; 1 << 20];
+        assert!(to_stream(&Sink::Stream(pipe), &mut &content[..]).is_ok());
+        reader.join().unwrap();
+        let full = to_stream(&Sink::Stream("/dev/full".into()), &mut &content[..]).unwrap_err();
+        assert!(full.error.contains("/dev/full cannot be written"), "{full}");
+    }
 }

@@ -4,9 +4,12 @@ use super::attacks::{harness, parts, refused, unharmed};
 use super::gcm::open;
 use super::harness::{ServersHarness, decrypt, fails, text, with_alice};
 use super::rogue::Rogue;
+use crate::files::{Direction, IN_MEMORY, MessageInput, MessageSource, Sink, transform};
 use crate::request::{Item, SboxChoice, ToClient, ToServer};
 use crate::wire::Blob;
 use crate::{CHUNK, ErrorKind, OVERHEAD};
+use divisi_engine::cleanup::Cleanup;
+use std::path::Path;
 
 /// A stream of unknown length, which brings as little as it likes at a time.
 struct Dripping<'a>(&'a [u8]);
@@ -72,6 +75,27 @@ fn a_stream_is_counted_as_it_comes() {
             |len: usize| alice.encrypt_stream(&key, b"", &mut Dripping(&text(len)), &mut out, &mut |_| {});
         assert_eq!(seal(CHUNK).unwrap(), most);
         fails(seal(CHUNK + 1), words);
+    }
+}
+
+/// What is longer than memory may hold goes to a pipe or a device as a ciphertext alone: a plaintext is never
+/// kept in another file before it is verified, and is refused before the servers are asked.
+#[test]
+fn no_plaintext_is_kept_on_its_way_to_a_stream() {
+    let harness = ServersHarness::patient(|options| options.limits.text_bytes = 1);
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
+    let (file, sink) = (tempfile::NamedTempFile::new().unwrap(), Sink::named(Some(Path::new("/dev/null"))));
+    file.as_file().set_len(IN_MEMORY + 2 * OVERHEAD + 1).unwrap();
+    let source = MessageSource::File(file.path().into());
+    for (way, words) in [
+        (Direction::Encrypt, "and this server accepts at most 1: split it"),
+        (Direction::Decrypt, "67108893 bytes of plaintext are too many for standard output or a pipe"),
+    ] {
+        let input = MessageInput::open(&source, way, &sink).unwrap();
+        let done = transform(&mut alice, way, &key, b"", input, &sink, &Cleanup::default(), &mut |_| {});
+        let failure = done.err().unwrap();
+        assert!(failure.error.contains(words), "{failure}");
     }
 }
 

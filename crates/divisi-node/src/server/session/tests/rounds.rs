@@ -4,6 +4,7 @@ use super::*;
 use crate::RoundsChoice;
 use crate::request::{Mode, ModeRequest};
 use crate::server::agreement::rounds_of;
+use divisi_core::{Bytes, Direction};
 
 /// Every hash and MAC of a round counts: three are garbled where a round trip takes a millisecond, and four
 /// are not.
@@ -105,5 +106,26 @@ fn what_is_made_ahead_is_charged() {
     });
     for (charged, took) in charged {
         assert!(charged > took / 2 && charged <= took, "{charged:?} of {took:?}");
+    }
+}
+
+/// Of what is made at once in place of what two clients used alike, each pays half.
+#[test]
+fn all_clients_pay_for_what_is_made_ahead() {
+    let three = Three::new();
+    let charged = three.run(|i, state| {
+        state.rep.use_protocol(Protocol::Lut16);
+        for client in ["alice", "bob"] {
+            state.rep.use_account([client.to_owned()].into());
+            let mut byte = state.rep.public(&[7]);
+            state.rep.sbox(Direction::Encrypt, &mut [&mut byte]).unwrap();
+        }
+        assert!(state.rep.lacks_stock());
+        state.restock().unwrap();
+        assert!(!state.rep.lacks_stock());
+        ["alice", "bob"].map(|client| three.node(i).schedule(|schedule, _| schedule.computed(client)))
+    });
+    for [alice, bob] in charged {
+        assert!(alice > Duration::ZERO && alice == bob, "{alice:?} and {bob:?}");
     }
 }
