@@ -99,7 +99,7 @@ pub fn engines() -> Vec<&'static str> {
 }
 
 /// What in a crate's source is no protocol.
-const OTHERS: [&str; 28] = [
+const OTHERS: [&str; 29] = [
     "/adapter",
     "/tests",
     "/adversary",
@@ -128,6 +128,7 @@ const OTHERS: [&str; 28] = [
     "/demo",
     "/bench",
     "/log.rs",
+    "/generated/",
 ];
 
 /// The engine that a file belongs to, with its tests; `None` if it is no protocol file.
@@ -242,6 +243,7 @@ mod tests {
             ("crates/divisi-garble/src/adapter/mod.rs", None),
             ("crates/divisi-node/src/tests/attacks.rs", None),
             ("crates/divisi-garble/tests/it/main.rs", None),
+            ("crates/divisi-gateway/src/kms/generated/client.rs", None),
             ("crates/divisi-field/src/gf8/mod.rs", None),
         ] {
             assert_eq!(engine(file), expected, "{file}");
