@@ -135,5 +135,9 @@ mod tests {
             assert_eq!((answer.status, &*answer.body), (200, &b"body"[..]));
             assert!((0..said.len()).all(|length| answered(&said[..length]).is_err()));
         }
+        // only a piece of no bytes is the last one
+        let (head, piece) = (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", [b'x'; 256]);
+        let said = [&head[..], b"100\r\n", &piece, b"\r\n1\r\ny\r\n0\r\n\r\n"].concat();
+        assert_eq!(*answered(said.leak()).unwrap().body, [&piece[..], b"y"].concat());
     }
 }

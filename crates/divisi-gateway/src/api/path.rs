@@ -131,6 +131,7 @@ mod tests {
             pairs("list=true&after=a%20b&c"),
             (vec![pair("list", "true"), pair("after", "a b"), pair("c", "")], true)
         );
+        assert_eq!(pairs("a+b=c+d%2B"), (vec![pair("a b", "c d+")], true));
         assert_eq!(pairs("%zz"), (vec![], false));
         assert_eq!(pairs("a;b"), (vec![], false));
     }

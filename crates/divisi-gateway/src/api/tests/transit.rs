@@ -55,6 +55,19 @@ fn tags_of_batches_are_those_of_their_key() {
     }
 }
 
+/// What would show a key in the clear is refused, one as the other.
+#[test]
+fn no_key_is_made_that_can_be_shown() {
+    let bench = Bench::new();
+    for field in ["exportable", "allow_plaintext_backup"] {
+        let (status, why) = bench.error("POST", "transit/keys/k", &format!("{{\"{field}\":true}}"));
+        assert!(
+            status == 400 && why.contains("exported or backed up in plaintext"),
+            "{field}: {status} {why}"
+        );
+    }
+}
+
 /// A size that does not go with a type is refused for this reason, each time, whether the key is there or
 /// not.
 #[test]

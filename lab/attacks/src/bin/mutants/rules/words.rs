@@ -91,12 +91,14 @@ pub fn act_on(receiver: &str, name: &str, arguments: usize) -> Option<Act> {
     }
 }
 
-/// Whether this is of what is called like a draw, and is none: bounds on noise; how many bytes a key has;
-/// circuits that are drawn; and keys of a map, of which nobody keeps a part, though one may be that of before.
+/// Whether this is of what is called like a draw or a hash, and is none: bounds on noise; how many bytes a
+/// key has; circuits that are drawn; numbers of an answer in JSON; and keys of a map, of which nobody keeps a
+/// part, though one may be that of before.
 pub fn draws_nothing(file: &str, what: &str) -> bool {
     let of_a_map = file.contains("divisi-gateway/") && what.contains("the draw key");
     let whole = ["leaves out", "does", "takes the value of before", "takes one value"];
     file.contains("/parameters/") && what.contains("the draw ")
+        || file.contains("divisi-gateway/") && what.contains("the hash number")
         || what.contains("the draw key_bytes")
         || file.contains("divisi-symmetric/") && what.contains("the draw drawn")
         || of_a_map && !whole.iter().any(|how| what.starts_with(how))
