@@ -300,10 +300,17 @@ async fn a_key_that_is_not_there_or_does_not_encrypt_is_no_key() {
         let mut client = setting.client().await;
         assert_eq!(client.until(what).await.key_id, "");
         refused(client.encrypt(PLAINTEXT).await, Code::FailedPrecondition, what);
+        assert_eq!(client.until(what).await.key_id, "");
         refused(client.decrypt(&[1; 40], &"0".repeat(32)).await, Code::FailedPrecondition, what);
         // what is found is known before it is in the log
         let log = setting.logged("for KMS v2").await;
         assert!(!log.contains("cluster-etcd"), "{log}");
+        // what names itself in no way gets an id that no other has
+        let log = setting.logged("kms/decrypt").await;
+        let ids: Vec<&str> = log.lines().filter(|line| line.contains("kms/status")).collect();
+        let ids: Vec<_> =
+            ids.iter().filter_map(|line| line.split("\"id\":\"").nth(1)?.split('"').next()).collect();
+        assert!(ids.len() > 1 && ids.iter().enumerate().all(|(i, id)| !ids[..i].contains(id)), "{log}");
     }
 }
 

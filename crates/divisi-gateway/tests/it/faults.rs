@@ -224,7 +224,13 @@ fn the_log_has_a_line_for_each_request_and_no_secret() {
         assert!(begun.elapsed() < Duration::from_secs(5), "{}", read());
         std::thread::sleep(Duration::from_millis(20));
     }
-    for said in answers.iter().map(|(_, said)| said.clone()).chain([read()]) {
+    // a line has the id of its answer, and no other one has it
+    let log = read();
+    let ids: Vec<Value> =
+        log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()?.get("id").cloned()).collect();
+    assert_eq!(ids.iter().filter(|id| **id == answer["request_id"]).count(), 1, "{log}");
+    assert!(ids.iter().enumerate().all(|(i, id)| !ids[..i].contains(id)), "{log}");
+    for said in answers.iter().map(|(_, said)| said.clone()).chain([log]) {
         for word in [&*secret, "planted", TOKEN] {
             assert!(!said.contains(word), "{word} in {said}");
         }
