@@ -255,9 +255,66 @@ pub(crate) fn random_bits(session: &Session, tiles: usize) -> Vec<u128> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::setup::{Base, Setup, SetupConfig, Source};
     use crate::softspoken::CHUNK;
+    use crate::testing::unsound;
     use divisi_core::PublicParameters;
-    use divisi_core::testing::run;
+    use divisi_core::testing::{Harness, MessageDirection, party, run};
+    use std::collections::HashSet;
+
+    /// The coin of two parties, from what they opened.
+    fn coin(links: [&[u8]; 2]) -> [u8; 16] {
+        let share = |link: &[u8]| {
+            let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin share v1");
+            hasher.update(link).update(&COIN.id.to_le_bytes());
+            let mut share = [0; 16];
+            share.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+            u128::from_le_bytes(share)
+        };
+        (share(links[0]) ^ share(links[1])).to_le_bytes()
+    }
+
+    /// Each batch is checked by the coin that was tossed for it \[W3\], and its X is masked by a tile of its
+    /// own \[W2\]: a coin that is known before the corrections lets wrong ones cancel, and two batches under
+    /// one mask reveal the sum of what was to be masked.
+    #[test]
+    fn each_batch_has_a_coin_and_a_mask_of_its_own() {
+        let harness = Harness::new(2, &PublicParameters::new("coins of batches")).patient();
+        let recordings = harness.recordings();
+        let ends = harness.act(|mut session| {
+            let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
+            let mut setup = unsound(&mut session, config)?;
+            let Setup { deltas, coins, source: Source::Trees(ends, _), .. } = &mut setup else {
+                panic!("no dealer");
+            };
+            let (session, mut all) = (&mut session, Vec::new());
+            for count in [300, 1, 300] {
+                let (begun, made) = session.exchange(|session| {
+                    let wanted = (Width::Macs, Bits::Random(count));
+                    let mut begun = begin::<VoleRows>(session, ends, wanted, None, AHEAD)?;
+                    let received = begun.receive(session, ends, deltas)?;
+                    Ok((begun, received))
+                })?;
+                all.push(begun.bits.to_vec());
+                begun.check(session, ends, deltas, coins, made)?;
+            }
+            Ok(all)
+        });
+        let ends: Vec<Vec<Vec<u128>>> = ends.into_iter().map(Result::unwrap).collect();
+        let told =
+            |step| [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), step));
+        let (links, sums) = (told(COIN.name), told("divisi_ot::vole/check"));
+        let mut masks = HashSet::new();
+        for batch in 0..3 {
+            let z = Gf128(u128::from_le_bytes(coin([&links[0][batch], &links[1][batch]])));
+            for (x, sums) in ends.iter().zip(&sums) {
+                let sum = x[batch].iter().fold(Gf128(0), |sum, x| sum * z + Gf128(*x));
+                assert_eq!(sum.0.to_le_bytes(), sums[batch][..16], "batch {batch}");
+                masks.insert(x[batch].last().copied());
+            }
+        }
+        assert_eq!(masks.len(), 6);
+    }
 
     #[test]
     fn chosen_bits_are_not_printed() {
