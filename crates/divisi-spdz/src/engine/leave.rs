@@ -159,9 +159,11 @@ mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use crate::engine::SpdzProtocol;
-    use divisi_core::PublicParameters;
-    use divisi_core::testing::run;
-    use divisi_field::Gf48;
+    use crate::party::Party;
+    use crate::source::{KnownBits, Source, Triples, Units};
+    use divisi_core::testing::{Harness, MessageDirection, party, run};
+    use divisi_core::{PartyId, PublicParameters};
+    use divisi_field::{Gf2, Gf6, Gf48};
 
     /// Each group of bytes has a matrix of its own.
     #[test]
@@ -180,6 +182,77 @@ mod tests {
             let sum = |i: usize| (0..m).map(|k| r[i * m + k] * d[i / m * m + k]).sum::<Gf8>();
             assert!(product.into_iter().eq((0..m * groups).map(sum)));
         }
+    }
+
+    /// A dealer whose products of bytes are of zeros, so that what a product opens are its factors.
+    struct Bare(Dealer<Gf48>);
+
+    impl Source<Gf48> for Bare {
+        fn bits(&mut self, party: &mut Party<Gf48>, count: usize) -> Result<Auth<Gf2, Gf48>, Abort> {
+            self.0.bits(party, count)
+        }
+
+        fn known(
+            &mut self,
+            party: &mut Party<Gf48>,
+            owner: PartyId,
+            count: usize,
+        ) -> Result<KnownBits<Gf48>, Abort> {
+            self.0.known(party, owner, count)
+        }
+
+        fn units(&mut self, party: &mut Party<Gf48>, log: usize, lanes: usize) -> Result<Units<Gf48>, Abort> {
+            self.0.units(party, log, lanes)
+        }
+
+        fn byte_triples(&mut self, _: &mut Party<Gf48>, count: usize) -> Result<Triples<Gf8, Gf48>, Abort> {
+            Ok(Triples { a: Auth::zeros(count), b: Auth::zeros(count), c: Auth::zeros(count) })
+        }
+
+        fn six_triples(
+            &mut self,
+            party: &mut Party<Gf48>,
+            count: usize,
+        ) -> Result<Triples<Gf6, Gf48>, Abort> {
+            self.0.six_triples(party, count)
+        }
+
+        fn bit_triples(
+            &mut self,
+            party: &mut Party<Gf48>,
+            count: usize,
+        ) -> Result<Triples<Gf2, Gf48>, Abort> {
+            self.0.bit_triples(party, count)
+        }
+    }
+
+    /// The secret matrix of each group of each call is its own: one that serves two groups would reveal how
+    /// their images are related.
+    #[test]
+    fn each_group_has_a_secret_matrix_of_its_own() {
+        let (m, groups, calls) = (6, 4, 2);
+        let harness = Harness::new(2, &PublicParameters::new("matrices"));
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut e = Spdz::new(party, Box::new(Bare(dealer)), SpdzProtocol::Lookup)?;
+            let x = e.random_bytes(3)?;
+            (0..calls).try_for_each(|_| e.vanish(&vec![x.clone(); groups]).map(drop))
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        let step = "divisi_spdz::multiply/multiply.element";
+        let told = [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), step));
+        // of each product the matrices, then the images
+        assert_eq!(told[0].len(), 2 * calls);
+        let mut rows = Vec::new();
+        for (ours, theirs) in told[0].iter().zip(&told[1]).step_by(2) {
+            let opened: Vec<u8> = ours.iter().zip(theirs).map(|(x, y)| x ^ y).collect();
+            assert_eq!(opened.len(), m * m * groups);
+            rows.extend(opened.chunks(m).map(<[u8]>::to_vec));
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        assert_eq!(rows.len(), m * groups * calls);
     }
 
     /// Each combination of each group has coefficients of its own.

@@ -228,11 +228,56 @@ mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use crate::source::Source;
-    use divisi_core::testing::{failed_check, run};
+    use divisi_core::testing::{Harness, MessageDirection, failed_check, links, run};
     use divisi_core::{PublicParameters, step};
-    use divisi_field::{Field, Gf48};
+    use divisi_field::{Field, Gf2, Gf48};
 
     const PIECES: Step = step!("pieces");
+    const ZEROS: Step = step!("zeros");
+
+    /// The shares of zeros that three parties send in this many openings, which have as many values as the
+    /// opening's number says.
+    fn sent<V: Shareable>(counts: &[usize]) -> Vec<Vec<u8>>
+    where
+        Gf48: Embeds<V>,
+    {
+        let harness = Harness::new(3, &PublicParameters::new("zeros"));
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
+            for count in counts {
+                party.open(ZEROS, &vec![V::default(); *count], &vec![Gf48::ZERO; *count])?;
+            }
+            party.check()
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        let of = |(from, to): (PartyId, PartyId)| {
+            recordings[from.index()].bodies(MessageDirection::Out, to, ZEROS.name)
+        };
+        links(3).flat_map(of).collect()
+    }
+
+    /// Among three parties each value that is opened has a fresh share of zero, also the first and the last
+    /// one of an opening, however few there are.
+    #[test]
+    fn every_value_has_a_fresh_share_of_zero() {
+        const TIMES: usize = 48;
+        for count in [1, 2, 3, 7, 64, 65, 130] {
+            let counts = vec![count; TIMES];
+            for (width, sent) in
+                [(1, sent::<Gf2>(&counts)), (8, sent::<Gf8>(&counts)), (48, sent::<Gf48>(&counts))]
+            {
+                for bodies in sent.chunks(TIMES) {
+                    let bit = |body: &Vec<u8>, at: usize| body[at / 8] >> (at % 8) & 1;
+                    for at in 0..count * width {
+                        let ones = bodies.iter().filter(|body| bit(body, at) == 1).count();
+                        // a fair bit is the same in all once in 2^47
+                        assert!((1..TIMES).contains(&ones), "{width} bits, {count} values: bit {at}");
+                    }
+                }
+            }
+        }
+    }
 
     /// A lie about any lane of any piece is noticed, also if its pieces are alike.
     #[test]

@@ -56,7 +56,7 @@ impl<F: Mac> Products<F> {
 
 #[cfg(test)]
 #[cfg(feature = "testing")]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use crate::source::Products as _;
@@ -89,6 +89,23 @@ mod tests {
             [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), SUM.name));
         let sum = |(x, y): (&Vec<u8>, &Vec<u8>)| x.iter().zip(y).map(|(x, y)| x ^ y).collect();
         ours.iter().zip(&theirs).map(sum).collect()
+    }
+
+    /// The masks of two parties' proofs: what each opened, less the combination of its products, of which
+    /// both parties' shares are given.
+    pub fn masks(
+        recordings: &[divisi_core::testing::Recording],
+        products: [&[Vec<Gf48>]; 2],
+    ) -> Vec<Vec<u8>> {
+        let sums = products[0].iter().zip(products[1]);
+        let sums = sums.map(|(x, y)| x.iter().zip(y).map(|(x, y)| *x + *y).collect::<Vec<_>>());
+        let coins = crate::prep::coins::opened(recordings, COIN);
+        let parts = coins.iter().zip(sums).map(|(coin, z)| combinations(coin, [&z, &z])[0]);
+        let masks = opened(recordings)
+            .into_iter()
+            .zip(parts)
+            .map(|(sum, part)| sum.iter().zip(part.to_le_bytes().as_ref()).map(|(x, y)| x ^ y).collect());
+        masks.collect()
     }
 
     /// P_2 adds an error to its share of any one product, or the same error to its shares of two.

@@ -217,7 +217,7 @@ mod tests {
     use crate::dealer::Dealer;
     use crate::source::Source;
     use divisi_core::PublicParameters;
-    use divisi_core::testing::run;
+    use divisi_core::testing::{Harness, run};
     use divisi_field::{Gf8, Gf48};
 
     /// Every item is in one bucket, also in those behind the first piece: a bucket of items that stand in
@@ -234,6 +234,27 @@ mod tests {
             Ok((made.a.len(), all == sum(&made.a)))
         });
         assert!(ends.iter().all(|end| *end == Ok((buckets, true))), "{ends:?}");
+    }
+
+    /// What masks the proof of one batch masks that of no other one.
+    #[test]
+    fn each_batch_is_proven_under_a_mask_of_its_own() {
+        let harness = Harness::new(2, &PublicParameters::new("masks of proofs"));
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let (mut party, mut rows) = rows::tests::dealt(session)?;
+            let mut leaky = Leaky::<Gf8, Gf48> { made: empty(0) };
+            let counts = [70, 70, 9].map(|lanes| [8 * lanes, 8 * lanes + 48]);
+            rows.batches(&mut party, counts.into_iter(), &mut leaky)?;
+            party.check()?;
+            let all: Vec<Gf48> = leaky.made.c.x.iter().map(|c| Gf48::embedded(*c)).collect();
+            Ok([&all[..70], &all[70..140], &all[140..]].map(<[Gf48]>::to_vec))
+        });
+        let ends: Vec<[Vec<Gf48>; 3]> = ends.into_iter().map(Result::unwrap).collect();
+        let mut masks = super::super::proof::tests::masks(&recordings, [&ends[0], &ends[1]]);
+        masks.sort_unstable();
+        masks.dedup();
+        assert_eq!(masks.len(), 3);
     }
 
     /// What masks a proof comes from rows of its own.

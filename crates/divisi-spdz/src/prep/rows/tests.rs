@@ -7,7 +7,7 @@ use divisi_field::Gf48;
 use std::collections::HashSet;
 
 /// A party over rows that a dealer makes.
-fn dealt(mut session: Session) -> Result<(Party<Gf48>, Rows), Abort> {
+pub(in crate::prep) fn dealt(mut session: Session) -> Result<(Party<Gf48>, Rows), Abort> {
     let setup = divisi_ot::testing::deal_over_field(&mut session, SetupConfig::default(), 48, 9)?;
     Rows::of(session, setup)
 }
