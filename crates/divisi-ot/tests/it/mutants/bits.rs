@@ -1,7 +1,7 @@
 //! Attacks on a batch of authenticated bits.
 
 use super::{config, fits, harness, play};
-use divisi_core::testing::{MessageDirection, failed_check, party};
+use divisi_core::testing::{MessageDirection, failed_check, links, party};
 use divisi_core::{Abort, Check};
 use divisi_field::Gf128;
 use divisi_ot::{Setup, checks};
@@ -65,4 +65,18 @@ pub fn bare_sum(without: Option<Check>) -> bool {
 pub fn too_many_bits(without: Option<Check>) -> bool {
     let ends = play(harness(2, without).patient(), config(4, 40), 100);
     ends[1].as_ref().unwrap().1.len() > 100
+}
+
+/// A false sum of the first column or the last one, or of one between them, is noticed whoever sends it to
+/// whom: of several peers' sums each is compared whole.
+#[test]
+fn no_column_of_any_peer_is_left_out() {
+    for ((from, to), column) in links(3).flat_map(|link| [0, 63, 127].map(|column| (link, column))) {
+        let harness = harness(3, None).patient();
+        harness.change(from, to, CHECK, 0, move |body| body[16 * (1 + column)] ^= 1);
+        let ends = play(harness, config(4, 40), 90);
+        let end = &ends[to.index()];
+        let named = matches!(end, Err(Abort::CheckFailed { culprit: Some(culprit), .. }) if *culprit == from);
+        assert!(named && failed_check(end) == Some(checks::W5), "{from} {to} {column}");
+    }
 }
