@@ -93,6 +93,9 @@ fn what_has_not_begun_waits() {
     // its client may have the answer before the step is counted as done
     assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
     assert_eq!(schedule.all_waiting(), 3);
+    // of a request that is under way no more
+    schedule.put_back(&Offer { number: 257, ..offer }, Vec::new(), PartyId::P2, now);
+    assert_eq!(schedule.all_waiting(), 3);
     schedule.put_back(&offer, Vec::new(), PartyId::P2, now);
     assert_eq!(schedule.all_waiting(), 4);
     assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
@@ -110,7 +113,10 @@ fn a_revoked_key_ends_what_its_client_has_under_way() {
         schedule.receive(&id, ToServer::Request { number: 1, item }, 40, now).unwrap();
         if begins {
             let offer = Offer { connection: id, number: 1, step: 0 };
+            schedule.take_woken();
             schedule.ran(&offer, After::More { in_hand: false }, Duration::ZERO, now);
+            // there is room for more of its messages
+            assert!(schedule.take_woken().contains(&id));
         }
         id
     };
