@@ -263,6 +263,7 @@ impl Attendant {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::{BackendTrouble, Memory};
     use divisi_net::Config;
 
     /// What a gateway says of a mesh of so many parties and one client, and of an identity of it: that of a
@@ -283,6 +284,36 @@ mod tests {
                     [[mount]]\npath = \"transit\"\n";
         std::fs::write(place("gateway.toml"), text).unwrap();
         Files::load(&place("gateway.toml")).map(drop)
+    }
+
+    /// How the servers are is said once, and again when it has changed.
+    #[test]
+    fn what_changes_is_said_once() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let log = GatewayLog::new(file.reopen().unwrap()).unwrap();
+        let servers = Arc::new(Memory::default());
+        let backend: Arc<dyn Backend> = servers.clone();
+        let gateway = Arc::new(Gateway::new(backend.clone(), Vec::new(), None, Arc::new(Machine)));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _within = runtime.enter();
+        let mut attendant = Attendant::new(log.clone(), gateway, backend, None, None).unwrap();
+        for trouble in [None, Some(BackendTrouble::Down(Some(2), "it is away".into())), None] {
+            servers.fail(trouble);
+            (0..3).for_each(|_| attendant.look());
+        }
+        log.flush(Duration::from_secs(5));
+        let log = std::fs::read_to_string(file.path()).unwrap();
+        let said: Vec<bool> = log.lines().map(|line| line.contains("it is away")).collect();
+        assert_eq!(said, [false, true, false], "{log}");
+    }
+
+    #[test]
+    fn the_file_of_a_socket_goes_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        std::fs::write(&path, "").unwrap();
+        drop(SocketFile::of(&Listen::Socket(path.clone())));
+        assert!(!path.exists());
     }
 
     #[test]

@@ -143,6 +143,21 @@ fn a_server_that_was_stopped_is_soon_back() {
     });
 }
 
+/// The file of a socket goes with the gateway that made it.
+#[test]
+fn a_gateway_that_ends_takes_its_socket_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("kms.sock");
+    let stay = Stay::start(&["--kms", socket.to_str().unwrap()]);
+    assert!(socket.exists());
+    stay.signal("gateway.toml", Signal::TERM);
+    let begun = Instant::now();
+    while socket.exists() {
+        assert!(begun.elapsed() < LONGEST, "the file is there still");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// What is wrong with a configuration, and with which server, as `divisi-gateway check` tells it.
 #[test]
 fn a_check_names_every_server_that_is_missing() {
