@@ -76,12 +76,20 @@ fn soon(holds: impl Fn() -> bool) -> bool {
 #[test]
 fn names_of_keys_are_logged_if_that_is_configured() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let named = [false, true].map(|log_keys| {
-        let (method, path) = ("GET".to_owned(), "/v1/transit/keys/k".to_owned());
-        let head = RequestHead { method, path, ..RequestHead::default() };
-        runtime.block_on(service(log_keys).answer(head, None, Body::empty(), "id")).key
-    });
-    assert_eq!(named, [None, Some("k".to_owned())]);
+    // where the name is not the first part that a path leaves open, and where there is none
+    let paths = [
+        ("GET", "keys/k", Some("k")),
+        ("POST", "datakey/plaintext/k", Some("k")),
+        ("POST", "random/32", None),
+    ];
+    for (method, path, name) in paths {
+        let named = [false, true].map(|log_keys| {
+            let (method, path) = (method.to_owned(), format!("/v1/transit/{path}"));
+            let head = RequestHead { method, path, ..RequestHead::default() };
+            runtime.block_on(service(log_keys).answer(head, None, Body::empty(), "id")).key
+        });
+        assert_eq!(named, [None, name.map(str::to_owned)], "{path}");
+    }
 }
 
 /// The head of the next answer, whose body is read over.
