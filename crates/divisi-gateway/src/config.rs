@@ -333,6 +333,10 @@ mod tests {
         let most = format!("connections = {MOST_CONNECTIONS}\n{GOOD}{MOUNT}");
         let most = GatewayConfig::parse(&most, Path::new("/etc")).map(|config| config.connections);
         assert_eq!(most, Ok(MOST_CONNECTIONS));
+        for queue in [1, 300, 65_536] {
+            let config = GatewayConfig::parse(&format!("queue = {queue}\n{GOOD}{MOUNT}"), Path::new("/etc"));
+            assert_eq!(config.map(|config| config.queue), Ok(queue));
+        }
         // mounts that begin alike are apart
         let two = format!("{GOOD}{MOUNT}[[mount]]\npath = \"transit2\"\n");
         assert_eq!(GatewayConfig::parse(&two, Path::new("/etc")).unwrap().mounts.len(), 2);
@@ -359,6 +363,7 @@ mod tests {
                 "line 5: queue is not between 1 and 65536",
             ),
             (format!("{GOOD}queue = 0\n{MOUNT}"), "line 5: queue is not between 1 and 65536"),
+            (format!("{GOOD}queue = 65537\n{MOUNT}"), "line 5: queue is not between 1 and 65536"),
             (format!("{GOOD}queue = -1\n{MOUNT}"), "line 5: "),
             (format!("{GOOD}queue = 18446744073709551616\n{MOUNT}"), "line 5: "),
             (format!("{GOOD}body_bytes = 9223372036854775807\n{MOUNT}"), "line 5: body_bytes is not between"),

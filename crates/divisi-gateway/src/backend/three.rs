@@ -280,6 +280,12 @@ mod tests {
         assert!(matches!(of(ErrorKind::Mismatch, false), BackendTrouble::Down(None, _)));
         assert!(matches!(of(ErrorKind::Refused, true), BackendTrouble::Refused(_)));
         assert!(matches!(of(ErrorKind::Refused, false), BackendTrouble::Down(None, _)));
+        // who is at fault is told, and why
+        for kind in [ErrorKind::Abort, ErrorKind::Refused, ErrorKind::Unavailable, ErrorKind::Mismatch] {
+            let (peer, step, message) = (PartyId::all(3).nth(1), "x".to_owned(), "no".to_owned());
+            let of_two = trouble(Error { kind, retry: false, peer, by_all: false, step, message });
+            assert_eq!(of_two, BackendTrouble::Down(Some(2), "no".into()));
+        }
         // what passes, and what happens at the door, has nothing to do with the request
         for (retry, step) in [(true, "x"), (false, CONNECT)] {
             let (kind, step, message) = (ErrorKind::Refused, step.to_owned(), "no".to_owned());

@@ -114,6 +114,8 @@ fn open_paths_have_no_namespace() {
 /// Each answer has its own numbers, whatever was asked before.
 #[test]
 fn a_token_is_told_how_long_it_lives() {
+    let now = || Machine.unix_time().as_secs();
+    let begun = now();
     let bench = Bench::new();
     for _ in 0..2 {
         for (token, lives) in [("root", false), ("app", true)] {
@@ -122,6 +124,8 @@ fn a_token_is_told_how_long_it_lives() {
             let data = |name: &str| answer.at(&["data", name]).unwrap();
             assert_eq!(data("ttl") != &Json::number(0), lives, "{token}");
             assert_eq!(data("creation_ttl"), data("ttl"));
+            let Json::Number(created) = data("creation_time") else { panic!("no time") };
+            assert!((begun..=now()).contains(&created.parse().unwrap()), "{created}");
             let policies = if lives { Json::texts(["default", token]) } else { Json::texts(["root"]) };
             assert_eq!(data("policies"), &policies);
             assert_eq!((data("explicit_max_ttl"), data("num_uses")), (&Json::number(0), &Json::number(0)));
