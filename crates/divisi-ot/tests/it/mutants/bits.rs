@@ -74,7 +74,10 @@ fn no_column_of_any_peer_is_left_out() {
     for ((from, to), column) in links(3).flat_map(|link| [0, 63, 127].map(|column| (link, column))) {
         let harness = harness(3, None).patient();
         harness.change(from, to, CHECK, 0, move |body| body[16 * (1 + column)] ^= 1);
-        let ends = play(harness, config(4, 40), 90);
+        let ends = harness.act(|mut session| {
+            let mut setup = divisi_ot::testing::unsound(&mut session, config(4, 40))?;
+            setup.authenticated_bits(&mut session, 90).map(drop)
+        });
         let end = &ends[to.index()];
         let named = matches!(end, Err(Abort::CheckFailed { culprit: Some(culprit), .. }) if *culprit == from);
         assert!(named && failed_check(end) == Some(checks::W5), "{from} {to} {column}");
