@@ -282,6 +282,31 @@ fn what_is_not_due_ends_its_request() {
     }
 }
 
+/// Behind the piece of a stream that is marked as its last one no other is taken, also when the marked one has
+/// been computed.
+#[test]
+fn behind_its_last_piece_a_stream_has_no_other() {
+    let (mut schedule, now) = schedule();
+    let id = enter(&mut schedule, "a", 1);
+    let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
+    let stream = Item::EncryptStream { key, aad, way };
+    let body = || Blob(vec![0; 2 * CHUNK]);
+    schedule.receive(&id, ToServer::Request { number: 1, item: stream }, 40, now).unwrap();
+    for (step, message) in [
+        (0, None),
+        (1, Some(ToServer::Data { number: 1, index: 0, body: body() })),
+        (2, Some(ToServer::Last { number: 1, index: 1, body: body() })),
+    ] {
+        message.into_iter().for_each(|message| schedule.receive(&id, message, 40, now).unwrap());
+        let offer = Offer { connection: id, number: 1, step };
+        assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
+        schedule.ran(&offer, After::More { in_hand: false }, Duration::ZERO, now);
+    }
+    assert!(schedule.has(&id, 1));
+    schedule.receive(&id, ToServer::Data { number: 1, index: 2, body: body() }, 40, now).unwrap();
+    assert!(!schedule.has(&id, 1));
+}
+
 /// A request whose client has used up its bytes or seconds meanwhile ends at its next step; what a step took
 /// counts also if it was refused.
 #[test]
