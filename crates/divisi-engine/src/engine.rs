@@ -326,3 +326,6 @@ pub fn members(object: Value) -> Map<String, Value> {
         _ => Map::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

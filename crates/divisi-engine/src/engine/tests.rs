@@ -1,0 +1,77 @@
+//! What is refused before a job is prepared: options that are not the engine's, and numbers of parties.
+
+use super::*;
+
+struct Fake {
+    parties: RangeInclusive<usize>,
+}
+
+impl Engine for Fake {
+    fn profile(&self) -> Profile {
+        let switch = |name| EngineOption::switch(name, "");
+        Profile {
+            options: ["first", "middle", "last"].map(switch).to_vec(),
+            ..Profile::new("fake", "", self.parties.clone())
+        }
+    }
+
+    fn jobs(&self) -> Jobs<'_> {
+        Jobs::default()
+    }
+
+    fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
+        if settings.threads == 0 { Err(Unsupported::new("no threads")) } else { Ok(()) }
+    }
+
+    fn phases(&self, _: &EngineSettings) -> &'static [Clock] {
+        &[]
+    }
+
+    fn statistical_bits(&self, _: &EngineSettings) -> Option<u32> {
+        None
+    }
+}
+
+fn checked(parties: RangeInclusive<usize>, settings: &EngineSettings) -> String {
+    check(&Fake { parties }, settings).err().map(|e| e.to_string()).unwrap_or_default()
+}
+
+/// Each option of the engine is taken, and none that only looks like one, wherever it stands among them.
+#[test]
+fn options_of_other_engines_are_refused() {
+    let with = |options: &[&str]| {
+        options.iter().fold(EngineSettings::default(), |settings, option| settings.with(option, ""))
+    };
+    assert_eq!(checked(2..=5, &with(&[])), "");
+    for own in [&["first"][..], &["middle"], &["last"], &["first", "last", "middle"]] {
+        assert_eq!(checked(2..=5, &with(own)), "");
+    }
+    for other in ["fir", "firsts", "fist", "mid", "lost", "lasts", "another", "zz", ""] {
+        for beside in [&[][..], &["first"], &["first", "middle", "last"]] {
+            let text = format!("the engine fake has no option --{other}: leave it out");
+            assert_eq!(checked(2..=5, &with(&[beside, &[other]].concat())), text);
+            assert!(!has_option(&Fake { parties: 2..=5 }, other));
+        }
+    }
+    assert_eq!(checked(2..=5, &EngineSettings { threads: 0, ..with(&["last"]) }), "no threads");
+}
+
+/// As many parties as the engine can have, and its own choice near three if none is asked for.
+#[test]
+fn numbers_of_parties_are_those_of_the_engine() {
+    let ask = |parties| EngineSettings { parties, ..EngineSettings::default() };
+    for (range, wrong, text) in [
+        (1..=1, &[0, 2, 3, 257][..], "has 1 party, not {}: leave --parties out"),
+        (3..=3, &[0, 2, 4, 259], "has 3 parties, not {}: leave --parties out"),
+        (2..=5, &[0, 1, 6, 258], "has 2 to 5 parties, not {}: give another --parties"),
+    ] {
+        assert_eq!(checked(range.clone(), &ask(None)), "");
+        range.clone().for_each(|parties| assert_eq!(checked(range.clone(), &ask(Some(parties))), ""));
+        for parties in wrong {
+            let text = format!("the engine fake {}", text.replace("{}", &parties.to_string()));
+            assert_eq!(checked(range.clone(), &ask(Some(*parties))), text);
+        }
+    }
+    let chosen = |range| parties(&Fake { parties: range }, &ask(None));
+    assert_eq!([chosen(1..=1), chosen(2..=5), chosen(4..=9)], [1, 3, 4]);
+}
