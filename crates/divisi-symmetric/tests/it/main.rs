@@ -11,4 +11,5 @@ mod macs;
 mod modes;
 mod refusals;
 mod suite;
+mod unfit;
 mod vectors;

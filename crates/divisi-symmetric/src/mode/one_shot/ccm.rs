@@ -82,7 +82,7 @@ fn mac<E: BitEngine>(
     message: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
     let rows: Vec<Vec<u8>> = heads.iter().map(|head| head_blocks(head, message.len(), tag)).collect();
-    let mut all = public(e, &rows);
+    let mut all = public(e, &rows)?;
     all.extend_from_slice(message);
     all.extend(constant(e, &vec![0; message.len().next_multiple_of(16) - message.len()], heads.len()));
     let mut t = chain(e, key, heads.len(), &all)?;
@@ -138,11 +138,11 @@ pub fn open<E: BitEngine>(
     let (bytes, tag) = (ciphertext.first().map_or(0, Vec::len), received.first().map_or(0, Vec::len));
     fit(heads, tag, bytes)?;
     let (mut message, mask) = streams(e, key, heads, bytes)?;
-    let known = public(e, ciphertext);
+    let known = public(e, ciphertext)?;
     add(e, &mut message, &known)?;
     let mut difference = mac(e, key, heads, tag, &message)?;
     add(e, &mut difference, &mask)?;
-    let received = public(e, received);
+    let received = public(e, received)?;
     add(e, &mut difference, &received)?;
     Undecided::new(e, heads.len(), message, vec![difference])
 }

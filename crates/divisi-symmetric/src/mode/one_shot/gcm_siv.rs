@@ -105,14 +105,14 @@ fn tag<E: MacEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = heads.len();
     let aad_bytes = heads.first().map_or(0, |head| head.aad.len());
-    let aad = public(e, &heads.iter().map(|head| head.aad.clone()).collect::<Vec<_>>());
+    let aad = public(e, &heads.iter().map(|head| head.aad.clone()).collect::<Vec<_>>())?;
     let mut all = blocks(e, &aad, lanes)?;
     all.extend(blocks(e, message, lanes)?);
     let lengths = [8 * aad_bytes as u64, 8 * message.len() as u64].map(u64::to_le_bytes).concat();
     let lengths = constant(e, &lengths, lanes);
     all.extend(blocks(e, &lengths, lanes)?);
     let mut s = polyval(e, &keys.authentication, &all, lanes)?;
-    let nonces = public(e, &heads.iter().map(|head| head.nonce.to_vec()).collect::<Vec<_>>());
+    let nonces = public(e, &heads.iter().map(|head| head.nonce.to_vec()).collect::<Vec<_>>())?;
     add(e, &mut s, &nonces)?;
     let zero = e.public(&vec![0; lanes]);
     s[15] = splice(e, &zero, &s[15], 1)?;
@@ -221,10 +221,10 @@ pub fn open<E: MacEngine>(
     fit(heads, bytes)?;
     let keys = derive(e, key, heads)?;
     let mut message = crypt(e, &keys, tags, bytes)?;
-    let known = public(e, ciphertext);
+    let known = public(e, ciphertext)?;
     add(e, &mut message, &known)?;
     let mut difference = tag(e, &keys, heads, &message)?;
-    let received = public(e, &tags.iter().map(|tag| tag.to_vec()).collect::<Vec<_>>());
+    let received = public(e, &tags.iter().map(|tag| tag.to_vec()).collect::<Vec<_>>())?;
     add(e, &mut difference, &received)?;
     Undecided::new(e, heads.len(), message, vec![difference])
 }

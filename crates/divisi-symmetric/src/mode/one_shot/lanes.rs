@@ -7,11 +7,14 @@ use crate::mode::ctr;
 use crate::mode::gcm::long_iv;
 use divisi_core::{Abort, Lanes, Misuse};
 
-/// Public rows of equal length, one in each lane.
-pub(super) fn public<E: BitEngine>(e: &mut E, rows: &[Vec<u8>]) -> Vec<E::Byte> {
+/// Public rows of equal length, one in each lane; other rows are refused.
+pub(super) fn public<E: BitEngine>(e: &mut E, rows: &[Vec<u8>]) -> Result<Vec<E::Byte>, Abort> {
     let bytes = rows.first().map_or(0, Vec::len);
+    if rows.iter().any(|row| row.len() != bytes) {
+        return Err(misfit(Misuse::MessageUnfit));
+    }
     let column = |i: usize| rows.iter().map(|row| row.get(i).copied().unwrap_or(0)).collect::<Vec<u8>>();
-    (0..bytes).map(|i| e.public(&column(i))).collect()
+    Ok((0..bytes).map(|i| e.public(&column(i))).collect())
 }
 
 /// One public row, the same in all lanes.

@@ -85,7 +85,8 @@ impl<E: BitEngine> SivKey<E> {
         strings: &[Vec<Vec<u8>>],
         message: &[E::Byte],
     ) -> Result<cmac::Chaining<E::Byte>, Abort> {
-        let strings: Vec<Vec<E::Byte>> = strings.iter().map(|rows| public(e, rows)).collect();
+        let strings: Vec<Vec<E::Byte>> =
+            strings.iter().map(|rows| public(e, rows)).collect::<Result<_, _>>()?;
         self.s2v_of(e, lanes, &strings, message)
     }
 
@@ -190,7 +191,7 @@ impl<E: BitEngine> SivKey<E> {
     ) -> Result<Undecided<E>, Abort> {
         let lanes = ivs.len();
         let mut message = self.stream(e, ivs, ciphertext.first().map_or(0, Vec::len))?;
-        let known = public(e, ciphertext);
+        let known = public(e, ciphertext)?;
         add(e, &mut message, &known)?;
         if !message.is_empty() && lanes_of(&[&message])? != lanes {
             return Err(misfit(Misuse::CountsDiffer));
@@ -225,7 +226,7 @@ pub fn undecided<E: BitEngine>(
     tag: Vec<E::Byte>,
 ) -> Result<Undecided<E>, Abort> {
     let mut difference = tag;
-    let received = public(e, &ivs.iter().map(|iv| iv.to_vec()).collect::<Vec<_>>());
+    let received = public(e, &ivs.iter().map(|iv| iv.to_vec()).collect::<Vec<_>>())?;
     add(e, &mut difference, &received)?;
     Undecided::new(e, ivs.len(), message, vec![difference])
 }

@@ -117,28 +117,29 @@ pub fn decrypt<E: BitEngine>(
     ciphertext: &[Vec<u8>],
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = ciphertext.len();
-    if bits < 128 || !are_blocks(iv, lanes) {
+    let fits = ciphertext.iter().all(|row| row.len() == bits.div_ceil(8));
+    if bits < 128 || !are_blocks(iv, lanes) || !fits {
         return Err(misfit(Misuse::MessageUnfit));
     }
     let columns = |range: std::ops::Range<usize>| -> Vec<Vec<u8>> {
         ciphertext.iter().map(|row| row.get(range.clone()).unwrap_or_default().to_vec()).collect()
     };
     let Some((front, rest)) = parts(bits) else {
-        let known = public(e, &columns(0..16));
+        let known = public(e, &columns(0..16))?;
         let known = blocks(e, &known, lanes)?;
         let mut out = through(e, key, Direction::Decrypt, &known)?.concat();
-        let iv = public(e, iv);
+        let iv = public(e, iv)?;
         add(e, &mut out, &iv)?;
         return Ok(out);
     };
     let short_bytes = rest.div_ceil(8);
-    let front_bytes = public(e, &columns(0..front));
+    let front_bytes = public(e, &columns(0..front))?;
     let mut known = blocks(e, &front_bytes, lanes)?;
-    let whole = public(e, &columns(front + short_bytes..front + short_bytes + 16));
+    let whole = public(e, &columns(front + short_bytes..front + short_bytes + 16))?;
     known.extend(blocks(e, &whole, lanes)?);
     let mut plain = through(e, key, Direction::Decrypt, &known)?;
     let z = plain.pop().ok_or_else(|| misfit(Misuse::BlockLength))?;
-    let short = public(e, &columns(front..front + short_bytes));
+    let short = public(e, &columns(front..front + short_bytes))?;
     // the stolen bits are appended to the incomplete block
     let before = splice_block(e, &short, &z, rest)?;
     let mut last = z;
@@ -147,7 +148,7 @@ pub fn decrypt<E: BitEngine>(
     let last = splice_block(e, &last, &zeros, rest)?;
     plain.extend(through(e, key, Direction::Decrypt, &[before])?);
     let mut out = plain.concat();
-    let mut previous = public(e, iv);
+    let mut previous = public(e, iv)?;
     previous.extend(front_bytes);
     add(e, &mut out, &previous)?;
     out.extend(last.into_iter().take(short_bytes));

@@ -52,7 +52,7 @@ pub fn crypt<E: BitEngine>(
     if bits < 128 || n > LONGEST || message.len() != bits.div_ceil(8) || !are_blocks(tweak, lanes) {
         return Err(misfit(Misuse::MessageUnfit));
     }
-    let tweak = public(e, tweak);
+    let tweak = public(e, tweak)?;
     let mut t: [E::Byte; 16] = tweak.try_into().map_err(|_| misfit(Misuse::BlockLength))?;
     aes::encrypt(e, tweaks, &mut t)?;
     let mut all = masks(e, t, n)?;
