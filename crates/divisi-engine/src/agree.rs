@@ -127,11 +127,14 @@ mod tests {
         assert!(ends(None).into_iter().all(|end| end.is_ok()));
         for (party, at) in (0..3).flat_map(|party| (0..3).map(move |at| (party, at))) {
             for (i, end) in ends(Some((party, at))).into_iter().enumerate() {
-                let Err(Disagreement::Differs { peer, what, .. }) = end else {
+                let Err(Disagreement::Differs { peer, what, digests, .. }) = end else {
                     panic!("{party} {at}: {end:?}")
                 };
                 assert_eq!(what, ["one", "two", "three"][at]);
                 assert!(i == party || peer.index() == party, "{party} {at}: {peer}");
+                let (alike, mut other) = ([at as u8 + 1; 32], [at as u8 + 1; 32]);
+                other[31] ^= 1;
+                assert_eq!(digests, if i == party { [alike, other] } else { [other, alike] });
             }
         }
     }

@@ -245,12 +245,15 @@ mod tests {
             let hour = Duration::from_secs(3600);
             File::options().write(true).open(path).unwrap().set_modified(SystemTime::now() - hour).unwrap();
         };
+        let others = ["divisi-other", ".other", "stale"].map(|name| dir.path().join(name));
+        others.iter().for_each(|other| std::fs::write(other, "somebody's").unwrap());
         let written = begin(&dir.path().join("a"), 1, &cleanup).unwrap();
         assert!(stale.exists(), "it may be another's that was made this moment");
         std::fs::read_dir(dir.path()).unwrap().for_each(|entry| old(&entry.unwrap().path()));
         let other = begin(&dir.path().join("b"), 1, &cleanup).unwrap();
         assert!(!stale.exists());
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+        assert!(others.iter().all(|other| other.exists()));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2 + others.len());
         drop((written, other));
     }
 

@@ -1,9 +1,18 @@
-//! What is refused before a job is prepared: options that are not the engine's, and numbers of parties.
+//! What is refused before a job is prepared: options that are not the engine's, numbers of parties, and kinds
+//! of job.
 
 use super::*;
+use crate::job::{ChainJob, LargeJob, MessagesJob};
+use divisi_symmetric::algorithm::Settings as Use;
 
 struct Fake {
     parties: RangeInclusive<usize>,
+}
+
+impl Prepares<AnswersJob> for Fake {
+    fn prepare<'j>(&self, _: &'j AnswersJob, _: &EngineSettings) -> PreparedJob<'j> {
+        Err(Unsupported::new("prepared"))
+    }
 }
 
 impl Engine for Fake {
@@ -16,7 +25,7 @@ impl Engine for Fake {
     }
 
     fn jobs(&self) -> Jobs<'_> {
-        Jobs::default()
+        Jobs { answers: Some(self), ..Jobs::default() }
     }
 
     fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
@@ -74,4 +83,23 @@ fn numbers_of_parties_are_those_of_the_engine() {
     }
     let chosen = |range| parties(&Fake { parties: range }, &ask(None));
     assert_eq!([chosen(1..=1), chosen(2..=5), chosen(4..=9)], [1, 3, 4]);
+}
+
+/// Chains and long data are for engines that say so; other known answers are not concerned.
+#[test]
+fn long_answers_are_for_engines_that_have_them() {
+    let using = Use::new("sha256".parse().unwrap());
+    let chain = ChainJob { using: using.clone(), steps: 1, starts: vec![1] };
+    let large = LargeJob { using: using.clone(), content: 1, lengths: vec![1] };
+    let messages = MessagesJob { using, key_bytes: 0, messages: Vec::new() };
+    let fake = Fake { parties: 2..=5 };
+    for (job, text) in [
+        (JobSpec::from(chain), "a Monte Carlo test, for which the engine fake has no circuit"),
+        (large.into(), "a test of large data, for which the engine fake has no circuit"),
+        (messages.into(), "prepared"),
+    ] {
+        let settings = EngineSettings::default();
+        assert_eq!(prepare(&fake, &job, &settings).err().map(|e| e.to_string()), Some(text.into()));
+        assert_eq!(has(&fake, &job), text == "prepared");
+    }
 }

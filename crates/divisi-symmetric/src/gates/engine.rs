@@ -311,5 +311,6 @@ mod tests {
             assert_eq!(values(&mut e, got), want.map(|byte| byte.values().to_vec()));
         }
         assert!(e.multiply(&gx, &gy.first(1).unwrap()).is_err() && e.combine(&gx, &[1]).is_err());
+        assert!(e.dot(&[(&gx, &gy), (&gx, &gy.first(1).unwrap())]).is_err());
     }
 }

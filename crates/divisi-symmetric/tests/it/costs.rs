@@ -229,6 +229,19 @@ fn strings_and_powers_that_do_not_fit_are_misuse() {
     misuse(hash.aad(e, &powers, &[]));
     misuse(hash.message(e, &powers, &[0; 14]));
     misuse(hash.finish(e, &powers));
+    // an end that was not known is said once, up to the longest length, and behind what was processed
+    misuse(start().end_at(20));
+    let mut open = gcm::GhashState::open_ended(steps, lengths);
+    misuse(open.end_at(21));
+    misuse(open.end_at(256 + 20));
+    open.aad(e, &powers, &[0; 20]).unwrap();
+    open.end_at(20).unwrap();
+    misuse(open.end_at(20));
+    let mut open = gcm::GhashState::open_ended(steps, gcm::Lengths::new(0, 32).unwrap());
+    open.message(e, &powers, &[0; 16]).unwrap();
+    misuse(open.end_at(0));
+    misuse(open.end_at(16));
+    open.end_at(17).unwrap();
 }
 
 proptest! {

@@ -8,6 +8,8 @@ use divisi_symmetric::gates::GateBytes;
 use divisi_symmetric::mode::block::{BlockCipher, Octet, counters, keystream};
 use divisi_symmetric::mode::cmac::Doubles;
 use divisi_symmetric::mode::one_shot::ccm;
+use divisi_symmetric::mode::one_shot::gcm_siv::{self, NonceHead};
+use divisi_symmetric::mode::one_shot::siv::SivKey;
 use divisi_symmetric::mode::{cbc, cmac};
 use divisi_symmetric::suite::{VectorCase, aes_sp800_38a_vectors, mode_vectors, triple_des_vectors};
 use std::slice::from_ref;
@@ -209,5 +211,41 @@ fn circuits_compare_tags_to_their_last_bit() {
         let byte = |bits: &[u64; 8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | (bit & 1) as u8);
         let opened: Vec<u8> = opened.iter().map(|of| byte(&of.bits()[0])).collect();
         assert_eq!(opened, if bit.is_none() { [1, 5, 6, 7] } else { [0; 4] }, "{bit:?}");
+    }
+}
+
+/// With a tag that stays shared, one message of GCM-SIV or SIV becomes what it becomes with a tag that is opened:
+/// of lengths at which a counter of 32 bits begins at any of its values.
+#[test]
+fn shared_tags_encrypt_as_opened_ones() {
+    let (e, bytes) =
+        (&mut Plain, |values: Vec<u8>| values.iter().map(|v| Plain.public(&[*v])).collect::<Vec<_>>());
+    let opened = |bytes: Vec<PlainByte>| Plain.reveal(bytes).unwrap().concat();
+    for length in [0, 1, 15, 16, 17, 40] {
+        let text = bytes((0..length).collect());
+        for nonce in 0..8 {
+            let key = aes::expand(e, &bytes((nonce..16 + nonce).collect())).unwrap();
+            let head = NonceHead { nonce: [nonce; 12], aad: vec![1; 3] };
+            let (tags, sealed) = gcm_siv::seal(e, &key, std::slice::from_ref(&head), &text).unwrap();
+            let shared = gcm_siv::seal_shared(e, &key, &head, &text).unwrap();
+            assert_eq!((opened(shared.0), opened(shared.1)), (tags[0].to_vec(), opened(sealed)));
+            let key = SivKey::new(e, &bytes((nonce..32 + nonce).collect())).unwrap();
+            let strings = [vec![vec![2; 5]]];
+            let (ivs, sealed) = key.seal(e, 1, &strings, &text).unwrap();
+            let shared = key.seal_shared(e, &strings, &text).unwrap();
+            assert_eq!((opened(shared.0), opened(shared.1)), (ivs[0].to_vec(), opened(sealed)));
+        }
+    }
+}
+
+/// The stream of a synthetic IV has as many bytes as are asked for, also of 256 blocks.
+#[test]
+fn a_stream_of_siv_has_its_length() {
+    let key: Vec<_> = (0..32).map(|i| Plain.public(&[i])).collect();
+    let key = SivKey::new(&mut Plain, &key).unwrap();
+    let of = |bytes| Plain.reveal(key.stream(&mut Plain, &[[9; 16]], bytes).unwrap()).unwrap().concat();
+    let long = of(4096 + 5);
+    for bytes in [0, 1, 16, 4095, 4096] {
+        assert_eq!(of(bytes), long[..bytes], "{bytes}");
     }
 }

@@ -1,7 +1,7 @@
 //! Lengths and lanes that do not fit are refused, also where they are alike in eight bits.
 
-use divisi_core::{Abort, Direction, Misuse, Plain, PlainBit, PlainBlock, PlainByte};
-use divisi_symmetric::aes;
+use divisi_core::{Abort, Direction, Misuse, Opens as _, Plain, PlainBit, PlainBlock, PlainByte};
+use divisi_symmetric::aes::{self, KeySize};
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::Messages;
 use divisi_symmetric::batch::block::BlockKey;
@@ -97,6 +97,86 @@ fn keys_of_gmac_are_one_or_as_many_as_messages() {
         let messages = Messages::new(Vec::new(), vec![0; messages]).unwrap();
         let hash = gmac::hash(&mut Plain, &key, &state, 0, &messages);
         assert_eq!(is_refused(hash, Misuse::CountsDiffer), keys == 2 || keys > 256, "{keys}");
+    }
+}
+
+/// Columns for the longest message, whichever it is, and lanes for all.
+#[test]
+fn batches_have_columns_for_their_longest_message() {
+    let columns = |count: usize, lanes: usize| -> Vec<[PlainBit; 8]> {
+        (0..count).map(|_| std::array::from_fn(|_| PlainBit::new(&vec![false; lanes]))).collect()
+    };
+    for (lengths, longest) in [(&[8, 16, 3][..], 2), (&[16, 8, 3], 2), (&[3, 8, 17], 3), (&[0, 0, 0], 0)] {
+        for count in 0..4 {
+            let made = Messages::<Plain>::of_bits(columns(count, 3), lengths.to_vec());
+            assert_eq!(is_refused(made, Misuse::LengthDiffers), count < longest, "{lengths:?} {count}");
+        }
+        for lanes in [1, 2, 4, 3 + 256] {
+            let made = Messages::<Plain>::of_bits(columns(3, lanes), lengths.to_vec());
+            assert!(is_refused(made, Misuse::LengthDiffers), "{lengths:?} {lanes}");
+        }
+    }
+    for (lengths, whole) in
+        [(vec![8, 16], true), (vec![8, 11], false), (vec![4, 8], false), (vec![8 * 256 + 1; 2], false)]
+    {
+        let messages = Messages::<Plain>::of_bits(columns(257, 2), lengths.clone()).unwrap();
+        let bytes = messages.whole_bytes();
+        assert_eq!(is_refused(bytes, Misuse::LengthUnsupported), !whole, "{lengths:?}");
+    }
+}
+
+/// Initial vectors of GMAC: one for each message, with a byte at least, and all of the usual length or none.
+#[test]
+fn initial_vectors_of_gmac_fit_their_messages() {
+    let key = gmac::prepare(&mut Plain, &bytes(16, 1)).unwrap();
+    let state = gmac::initial(&mut Plain);
+    let messages = Messages::public(&mut Plain, &[b"one", b"two"]);
+    let tags = |lengths: &[usize]| {
+        let ivs: Vec<Vec<u8>> = lengths.iter().map(|length| vec![7; *length]).collect();
+        let ivs: Vec<&[u8]> = ivs.iter().map(Vec::as_slice).collect();
+        gmac::tag_with(&mut Plain, &key, &state, 0, &messages, &ivs)
+    };
+    assert!([[12, 12], [5, 5], [13, 20]].iter().all(|lengths| tags(lengths).is_ok()));
+    for lengths in [[0, 5], [5, 0], [0, 0], [12, 5], [5, 12], [12, 0]] {
+        assert!(is_refused(tags(&lengths), Misuse::LengthUnsupported), "{lengths:?}");
+    }
+    for lengths in [&[12][..], &[5, 5, 5], &[12; 258]] {
+        assert!(is_refused(tags(lengths), Misuse::CountsDiffer), "{lengths:?}");
+    }
+}
+
+/// A message in pieces has the tag that it has at once, also with an initial vector of any length.
+#[test]
+fn pieces_count_for_tags_of_long_initial_vectors() {
+    let key = gmac::prepare(&mut Plain, &bytes(16, 1)).unwrap();
+    let text: Vec<u8> = (0..gmac::BLOCK * gmac::POWERS + 21).map(|i| i as u8).collect();
+    let (piece, rest) = text.split_at(gmac::BLOCK * gmac::POWERS);
+    for iv in [&[7; 12][..], &[7; 5], &[7; 33]] {
+        let start = gmac::initial(&mut Plain);
+        let whole = Messages::public(&mut Plain, &[&text]);
+        let tag = |state: &[_], before, messages: &Messages<Plain>| {
+            let tag = gmac::tag_with(&mut Plain, &key, state, before, messages, &[iv]).unwrap();
+            Plain.reveal(tag.into_iter().flatten().collect::<Vec<PlainBit>>()).unwrap()
+        };
+        let columns =
+            piece.iter().map(|byte| std::array::from_fn(|i| PlainBit::new(&[byte >> i & 1 == 1]))).collect();
+        let state = gmac::continued(&mut Plain, &key, start.clone(), columns).unwrap();
+        let rest = Messages::public(&mut Plain, &[rest]);
+        assert!(tag(&start, 0, &whole) == tag(&state, piece.len() as u64, &rest), "{iv:?}");
+    }
+}
+
+#[test]
+fn keys_of_aes_have_three_sizes() {
+    for bits in (0..=600).chain([128 + 65536, 256 + 65536]) {
+        let size = [(128, KeySize::Aes128), (192, KeySize::Aes192), (256, KeySize::Aes256)]
+            .into_iter()
+            .find(|(known, _)| *known == bits)
+            .map(|(_, size)| size);
+        assert_eq!(KeySize::from_bits(bits), size, "{bits}");
+        if bits % 8 == 0 {
+            assert_eq!(KeySize::from_bytes(bits / 8), size, "{bits}");
+        }
     }
 }
 

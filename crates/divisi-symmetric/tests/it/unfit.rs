@@ -227,6 +227,12 @@ fn what_does_not_fit_the_rest_of_a_call_is_refused() {
         if fit.blocks > 0 {
             [2, 4, 3 + 256].into_iter().for_each(|blocks| refused(&Call { blocks, ..fit.clone() }));
         }
+        if !fit.ivs.is_empty() {
+            // no message at all
+            let none =
+                Call { ivs: vec![], aads: vec![], tags: vec![], rows: vec![], blocks: 0, ..fit.clone() };
+            refused(&Call { text: vec![0; fit.text.len()], ..none });
+        }
         bits.iter().for_each(|bits| refused(&Call { bits: *bits, ..fit.clone() }));
     }
 }
