@@ -193,3 +193,17 @@ impl Meter {
         self.resets.fetch_add(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_those_of_all_phases() {
+        let mut counts = Counts::default();
+        for (name, bits, all) in [("b", 4, 4), ("c", 256, 260), ("a", 1, 261)] {
+            counts.phases.entry(name).or_default().bits = bits;
+            assert_eq!(counts.bits(), all);
+        }
+    }
+}

@@ -76,6 +76,13 @@ mod tests {
             Plain.look_up_onto(&layer, &mut state).map(|()| state.iter().map(|bit| bit.lane(0)).collect())
         };
         assert_eq!(onto(&[1, 3]), Ok(vec![false, false, false, true]));
+        // all lookups of a layer, also onto one place
+        let mut state = vec![PlainBit::new(&[false]); 4];
+        let zero = PlainBit::new(&[false]);
+        let layer = [(vec![[&bit, &zero]; 2], [0, 1]), (vec![[&bit, &zero], [&bit, &bit]], [1, 2])];
+        let layer = layer.map(|(index, to)| LookupOnto { table: &TABLE, index, to: to.to_vec() });
+        Plain.look_up_onto(&layer, &mut state).unwrap();
+        assert_eq!(state.iter().map(|bit| bit.lane(0)).collect::<Vec<_>>(), [false, false, true, false]);
         for to in [&[1][..], &[1, 2, 3], &[1, 4], &[4, 1], &[1, 260], &[]] {
             let end: Result<Vec<bool>, Abort> = onto(to);
             assert!(matches!(end, Err(Abort::Misuse { what: Misuse::CircuitUnfit, .. })), "{to:?}: {end:?}");

@@ -313,6 +313,44 @@ fn a_phase_that_comes_again_adds_its_rounds() {
     assert!(ends.iter().all(|end| *end == Ok(expected.clone())), "{ends:?}");
 }
 
+/// What an exchange sends is one round, however much it received before, and what it sends for the next round is
+/// one more.
+#[test]
+fn an_exchange_is_one_round_and_its_next_round_one_more() {
+    for (later, expected) in [(0, 2), (1, 3), (2, 3)] {
+        let ends = play(meshes(2), |mut session| {
+            session.phase("work");
+            pass(&mut session)?;
+            session.exchange(|session| {
+                (0..3).try_for_each(|_| pass(session))?;
+                (0..later).try_for_each(|_| session.next_round(pass))
+            })?;
+            Ok(rounds(&session, ["work"]))
+        });
+        assert!(ends.iter().all(|end| *end == Ok([expected])), "{later}: {ends:?}");
+    }
+}
+
+/// Parties that run different engines, or other parameters of one, do not begin.
+#[test]
+fn parties_with_other_parameters_do_not_begin() {
+    let named = |name: &str| PublicParameters::new(name);
+    for (ours, theirs, fits) in [
+        (named("one"), named("one"), true),
+        (named("one"), named("two"), false),
+        (named("one"), named("one").with("k", b"1"), false),
+        (named("one").with("k", b"1"), named("one").with("k", b"2"), false),
+    ] {
+        let ends: Vec<bool> = std::thread::scope(|scope| {
+            let start = |(mesh, parameters)| Session::start(&Arc::new(mesh), 1, parameters).is_ok();
+            let parties = meshes(2).into_iter().zip([&ours, &theirs]);
+            let parties: Vec<_> = parties.map(|party| scope.spawn(move || start(party))).collect();
+            parties.into_iter().map(|party| party.join().unwrap()).collect()
+        });
+        assert_eq!(ends, [fits; 2]);
+    }
+}
+
 /// Strands that run beside each other begin where the strand is that opens them, and count as long as the
 /// longest; whoever waits for them follows them.
 #[test]

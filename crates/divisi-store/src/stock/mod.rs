@@ -23,6 +23,8 @@ mod info;
 mod seal;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod tests_of_contents;
 
 pub use error::StockError;
 pub use files::{forget, look};
