@@ -80,3 +80,30 @@ pub fn together_seen(
     let counts = if counts.is_empty() { Counts::default() } else { counts.swap_remove(0) };
     Ok((outputs, counts))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::job::{JobSpec, LargeJob};
+    use crate::plain::InTheClear;
+    use crate::{EngineSettings, engine};
+    use divisi_symmetric::algorithm::Settings;
+    use std::sync::Mutex;
+
+    /// Of a long message each piece is told, and of how many bytes.
+    #[test]
+    fn progress_is_told_as_it_is_made() {
+        let using = Settings::new("sha256".parse().unwrap());
+        let job: JobSpec = LargeJob { using, content: 64, lengths: vec![200_000] }.into();
+        let settings = EngineSettings::default();
+        let told = Mutex::new(Vec::new());
+        let tell = |done, all| told.lock().unwrap().push((done, all));
+        let rows = Rows::cut(vec![7; 64], [64].into_iter());
+        let prepared = engine::prepare(&InTheClear, &job, &settings).unwrap();
+        let (digest, _) = together_seen(&*prepared, &[], &rows, &tell).unwrap();
+        let told = told.into_inner().unwrap();
+        assert!(digest.len() == 32 && told.len() > 1, "{told:?}");
+        assert!(told.is_sorted() && told.iter().all(|(done, all)| done < all && *all == 200_000), "{told:?}");
+    }
+}

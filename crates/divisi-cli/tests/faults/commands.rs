@@ -183,9 +183,12 @@ fn an_interrupted_command_leaves_no_process_and_no_file() {
     let file = tempfile::NamedTempFile::new().unwrap();
     file.as_file().set_len(32 << 20).unwrap();
     let demo = ["demo", "--file", file.path().to_str().unwrap()];
-    for (args, signal) in
-        [(&LONG_BENCH[..], Signal::INT), (&demo[..], Signal::INT), (&demo[..], Signal::TERM)]
-    {
+    for (args, signal) in [
+        (&LONG_BENCH[..], Signal::INT),
+        (&LONG_BENCH[..], Signal::HUP),
+        (&demo[..], Signal::INT),
+        (&demo[..], Signal::TERM),
+    ] {
         let dir = tempfile::tempdir().unwrap();
         let (child, parties) = start(args, dir.path());
         std::thread::sleep(Duration::from_millis(300));
