@@ -20,7 +20,7 @@ mod switch;
 mod table;
 
 use concern::Tests;
-use divisi_attacks::compile;
+use divisi_attacks::compile::{self, Programs};
 use divisi_attacks::mirror::{self, Source};
 use found::{Genre, Mutant};
 use reach::Reach;
@@ -34,6 +34,7 @@ const HELP: &str = "\
 Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--what TEXT] [--at-once J] [--base REVISION] [--report]
        mutants --sample N [--seed S] [--engine NAME] [--shard K/N] [--file TEXT] [--what TEXT] [--at-once J]
                [--report]
+       mutants --reached-by K [--engine NAME] [--file TEXT] [--what TEXT]
        mutants --list [--engine NAME]
 
   --shard K/N    every N-th, from the K-th on
@@ -47,9 +48,14 @@ Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--what TEXT] [--at-once J
   --seed S       with --sample: the order in which they are drawn (default 0)
   --engine NAME  of this one alone: rep3, ot, garble, spdz, bgv, mixed, mpgc, program, core, modes, node or
                  gateway
+  --reached-by K judge nothing: print the lines with weakenings that K tests reach, or fewer
   --report       run nothing: say how many (of --file, --what) are done, and which survivors are not explained
   --list         run nothing: print each weakening that a rule makes, as a line of JSON";
 
+/// The copy that is built.
+const COPY: &str = "target/mutants/tree";
+/// Where tests note what they reach.
+const NOTES: &str = "target/mutants/reached";
 /// Which survivors do no harm, and why.
 const SURVIVORS: &str = "lab/attacks/mutants/survivors.tsv";
 
@@ -63,6 +69,8 @@ struct Wanted {
     base: Option<String>,
     report: bool,
     list: bool,
+    /// The most tests that reach a line which is printed.
+    reached: Option<usize>,
     /// How many weakenings of each engine.
     sample: Option<usize>,
     engine: Option<String>,
@@ -80,6 +88,7 @@ impl Wanted {
             base: None,
             report: false,
             list: false,
+            reached: None,
             sample: None,
             engine: None,
             seed: 0,
@@ -103,6 +112,9 @@ impl Wanted {
                 "--sample" => wanted.sample = Some(value()?.parse().map_err(|e| format!("--sample: {e}"))?),
                 "--engine" => wanted.engine = Some(value()?),
                 "--seed" => wanted.seed = value()?.parse().map_err(|e| format!("--seed: {e}"))?,
+                "--reached-by" => {
+                    wanted.reached = Some(value()?.parse().map_err(|e| format!("--reached-by: {e}"))?)
+                }
                 "--report" => wanted.report = true,
                 "--list" => wanted.list = true,
                 _ => return Err(format!("{argument} is not known\n{HELP}")),
@@ -138,7 +150,7 @@ fn main() -> ExitCode {
 /// Whether every survivor is explained.
 fn work(wanted: &Wanted) -> Result<bool, String> {
     let project = mirror::project()?;
-    if wanted.sample.is_some() || wanted.list {
+    if wanted.sample.is_some() || wanted.list || wanted.reached.is_some() {
         return by_rule(&project, wanted);
     }
     let mut results = Results::open(&project.join("target/mutants/results.tsv"))?;
@@ -179,6 +191,10 @@ fn by_rule(project: &Path, wanted: &Wanted) -> Result<bool, String> {
         println!("{engine}: {} weakenings made by rule", all.len());
         let all = rules::shuffled(all, wanted.seed);
         let mine: Vec<&Mutant> = wanted.of_shard(&all).filter(|mutant| wanted.names(mutant)).collect();
+        if let Some(few) = wanted.reached {
+            unreached(project, &source, &tests, &mine, few, wanted, &mut results)?;
+            continue;
+        }
         let (k, n) = wanted.shard;
         let most = (wanted.sample.unwrap_or(0) + n - k) / n;
         let drawn = if wanted.report {
@@ -227,48 +243,16 @@ fn sweep(
     at_once: usize,
     results: &mut Results,
 ) -> Result<(), String> {
-    let copy = project.join("target/mutants/tree");
     let commit = commit(project)?;
-    let notes = project.join("target/mutants/reached");
     let (mut alone, mut reach) = (Vec::new(), Reach::default());
     let mut left = left.to_vec();
     while !left.is_empty() {
         let mut cut = switch::side_by_side(source, &left)?;
         alone.append(&mut cut.alone);
         left = cut.later;
-        let mut chosen = cut.together;
-        let programs = loop {
-            let switched = Switched::write(source, &copy, &chosen)?;
-            let files: BTreeSet<&str> = chosen.iter().map(|mutant| mutant.file.as_str()).collect();
-            let errors = match compile::tests(&copy, &tests.targets(&files))? {
-                Ok(programs) => break programs,
-                Err(errors) => errors,
-            };
-            let mut refused = switched.of(&errors.places);
-            if refused.is_empty() {
-                // a rule's weakening may leave a type open elsewhere in its file
-                let near = |m: &Mutant| errors.places.iter().any(|place| place.file == Path::new(&m.file));
-                let numbers = chosen.iter().enumerate().filter(|(_, m)| m.genre == Genre::Rule && near(m));
-                refused = numbers.map(|(i, _)| (i, true)).collect();
-            }
-            if refused.is_empty() {
-                return Err(format!("the copy does not build:\n{}", errors.said));
-            }
-            let mut rest = Vec::new();
-            for (i, mutant) in chosen.into_iter().enumerate() {
-                match refused.get(&i) {
-                    None => rest.push(mutant),
-                    Some(_) if mutant.genre == Genre::Rule => {
-                        results.add(mutant, Outcome::Unviable, &commit)?
-                    }
-                    Some(true) => results.add(mutant, Outcome::Unviable, &commit)?,
-                    Some(false) => alone.push(mutant),
-                }
-            }
-            chosen = rest;
-        };
+        let (programs, chosen) = built(project, source, tests, cut.together, &mut alone, results)?;
         let targets = chosen.iter().flat_map(|mutant| tests.of(&mutant.file)).map(String::as_str).collect();
-        reach = Reach::of(&programs, &targets, at_once, &notes)?;
+        reach = Reach::of(&programs, &targets, at_once, &project.join(NOTES))?;
         compile::at_once(
             &chosen,
             at_once,
@@ -276,6 +260,7 @@ fn sweep(
             |i, outcome| results.add(chosen[i], outcome?, &commit),
         )?;
     }
+    let copy = project.join(COPY);
     for mutant in alone {
         switch::write(source, &copy, |file, text| (file == mutant.file).then(|| mutant.applied(text)))?;
         let files = [mutant.file.as_str()].into();
@@ -288,6 +273,76 @@ fn sweep(
             Err(_) => Outcome::Unviable,
         };
         results.add(mutant, outcome, &commit)?;
+    }
+    Ok(())
+}
+
+/// Builds these mutants, each as a branch; those that the compiler does not take become results, or are to be
+/// built alone. Returns the programs and those that are in them.
+fn built<'m>(
+    project: &Path,
+    source: &Source,
+    tests: &Tests,
+    mut chosen: Vec<&'m Mutant>,
+    alone: &mut Vec<&'m Mutant>,
+    results: &mut Results,
+) -> Result<(Programs, Vec<&'m Mutant>), String> {
+    let copy = project.join(COPY);
+    let commit = commit(project)?;
+    loop {
+        let switched = Switched::write(source, &copy, &chosen)?;
+        let files: BTreeSet<&str> = chosen.iter().map(|mutant| mutant.file.as_str()).collect();
+        let errors = match compile::tests(&copy, &tests.targets(&files))? {
+            Ok(programs) => return Ok((programs, chosen)),
+            Err(errors) => errors,
+        };
+        let mut refused = switched.of(&errors.places);
+        if refused.is_empty() {
+            // a rule's weakening may leave a type open elsewhere in its file
+            let near = |m: &Mutant| errors.places.iter().any(|place| place.file == Path::new(&m.file));
+            let numbers = chosen.iter().enumerate().filter(|(_, m)| m.genre == Genre::Rule && near(m));
+            refused = numbers.map(|(i, _)| (i, true)).collect();
+        }
+        if refused.is_empty() {
+            return Err(format!("the copy does not build:\n{}", errors.said));
+        }
+        let mut rest = Vec::new();
+        for (i, mutant) in chosen.into_iter().enumerate() {
+            match refused.get(&i) {
+                None => rest.push(mutant),
+                Some(_) if mutant.genre == Genre::Rule => results.add(mutant, Outcome::Unviable, &commit)?,
+                Some(true) => results.add(mutant, Outcome::Unviable, &commit)?,
+                Some(false) => alone.push(mutant),
+            }
+        }
+        chosen = rest;
+    }
+}
+
+/// Prints the lines of weakenings that at most `few` tests reach, of one weakening of each line: what is
+/// weakened there goes unnoticed, or nearly so, whatever it is.
+fn unreached(
+    project: &Path,
+    source: &Source,
+    tests: &Tests,
+    all: &[&Mutant],
+    few: usize,
+    wanted: &Wanted,
+    results: &mut Results,
+) -> Result<(), String> {
+    let mut lines = BTreeSet::new();
+    let some = |m: &&&Mutant| !matches!(results.of(m), Some(Outcome::Unviable));
+    let each: Vec<&Mutant> =
+        all.iter().filter(some).filter(|m| lines.insert((&m.file, m.line))).copied().collect();
+    let chosen = switch::side_by_side(source, &each)?.together;
+    let (programs, chosen) = built(project, source, tests, chosen, &mut Vec::new(), results)?;
+    let targets = chosen.iter().flat_map(|mutant| tests.of(&mutant.file)).map(String::as_str).collect();
+    let reach = Reach::of(&programs, &targets, wanted.at_once, &project.join(NOTES))?;
+    for (i, mutant) in chosen.iter().enumerate() {
+        let count = reach.count(tests.of(&mutant.file), i + 1);
+        if count <= few {
+            println!("{count} tests reach {}:{}: {}", mutant.file, mutant.line, mutant.what);
+        }
     }
     Ok(())
 }

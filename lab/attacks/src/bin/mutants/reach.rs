@@ -72,6 +72,11 @@ impl Reach {
         Ok(())
     }
 
+    /// How many tests of these targets reach a mutant.
+    pub fn count(&self, targets: &[String], number: usize) -> usize {
+        self.jobs(targets, Some(number)).iter().map(|(job, _)| job.names.len()).sum()
+    }
+
     /// The tests of these targets that reach a mutant, or all if it has no number: jobs of tests that run
     /// together, each with the time that it takes, the quickest first.
     pub fn jobs(&self, targets: &[String], number: Option<usize>) -> Vec<(Job, Duration)> {
