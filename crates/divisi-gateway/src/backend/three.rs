@@ -68,12 +68,7 @@ impl Three {
     /// serve, so that nobody waits for what will not come.
     fn patience(&self) -> Duration {
         let mut since = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.watch.report().is_serving() {
-            *since = None;
-            return PATIENCE;
-        }
-        let since = *since.get_or_insert_with(|| self.world.now());
-        PATIENCE.saturating_sub(self.world.now().saturating_duration_since(since))
+        patience(&mut since, self.watch.report().is_serving(), self.world.now())
     }
 
     /// The servers of this configuration. Nothing is dialled before the first request, but by the threads
@@ -264,9 +259,37 @@ impl Backend for Three {
     }
 }
 
+/// What is left of [`PATIENCE`], where `away` says since when it is known that the servers do not serve.
+fn patience(away: &mut Option<Instant>, serving: bool, now: Instant) -> Duration {
+    if serving {
+        *away = None;
+        return PATIENCE;
+    }
+    PATIENCE.saturating_sub(now.saturating_duration_since(*away.get_or_insert(now)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of servers that are away the whole patience is spent once, and again when they have served meanwhile.
+    #[test]
+    fn patience_ends_until_the_servers_have_served() {
+        let (mut away, start) = (None, Instant::now());
+        for (seconds, serving, left) in [
+            (0, true, 5),
+            (10, false, 5),
+            (12, false, 3),
+            (15, false, 0),
+            (99, false, 0),
+            (100, true, 5),
+            (101, false, 5),
+            (103, false, 3),
+        ] {
+            let now = start + Duration::from_secs(seconds);
+            assert_eq!(patience(&mut away, serving, now), Duration::from_secs(left), "{seconds} s");
+        }
+    }
 
     /// A caller's forgery or mistake is what all three servers say. What fewer say is the servers' trouble,
     /// whatever else the report has in common with theirs.

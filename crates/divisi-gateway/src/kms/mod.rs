@@ -125,13 +125,17 @@ impl KmsFace {
                 });
                 // the thread ends with an error only if the process ends
                 let _ = look.await;
-                let line = self.watch.line(self.log_keys);
-                if line.is_some() && said != line {
-                    line.iter().for_each(|line| self.log.say(line));
-                    said = line;
-                }
+                let fresh = fresh(&mut said, self.watch.line(self.log_keys));
+                fresh.iter().for_each(|line| self.log.say(line));
             }
             tokio::time::sleep(self.watch.pause()).await;
         }
     }
+}
+
+/// The line, if it is another than was said last; it is then the one that was said.
+fn fresh(said: &mut Option<String>, line: Option<String>) -> Option<String> {
+    let fresh = line.filter(|line| said.as_ref() != Some(line))?;
+    *said = Some(fresh.clone());
+    Some(fresh)
 }

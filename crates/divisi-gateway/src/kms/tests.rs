@@ -5,7 +5,7 @@ mod hostile;
 use super::generated::client::KeyManagementServiceClient;
 use super::generated::{DecryptRequest, EncryptRequest, StatusRequest, StatusResponse};
 use super::seal::LONGEST_PLAINTEXT;
-use super::{KmsFace, KmsParts};
+use super::{KmsFace, KmsParts, fresh};
 use crate::backend::{Backend, BackendTrouble, KeyKind, Memory};
 use crate::config::Listen;
 use crate::http::bind;
@@ -342,4 +342,14 @@ async fn a_full_queue_and_a_turn_that_does_not_come_are_said() {
     assert_eq!(client.status().await.healthz, "ok");
     drop(turn);
     assert!(client.encrypt(PLAINTEXT).await.is_ok());
+}
+
+/// What is found is said once, and again when something else was said between.
+#[test]
+fn a_line_is_said_when_it_changes() {
+    let mut said = None;
+    let lines = ["one", "one", "", "one", "one more", "one", ""].map(|line| {
+        fresh(&mut said, Some(line.to_owned()).filter(|line| !line.is_empty())).unwrap_or_default()
+    });
+    assert_eq!(lines, ["one", "", "", "", "one more", "one", ""]);
 }

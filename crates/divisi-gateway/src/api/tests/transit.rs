@@ -131,3 +131,18 @@ fn a_key_that_is_made_meanwhile_is_read() {
     let (status, answer) = bench.ask("POST", "transit/keys/k", "");
     assert_eq!((status, data(&answer, "type")), (200, "aes128-gcm96"));
 }
+
+/// No key verifies signatures, and each says its type.
+#[test]
+fn signatures_are_verified_by_no_key() {
+    let bench = Bench::new();
+    for (name, kind) in [("k", "aes128-gcm96"), ("h", "hmac"), ("l", "aes256-gcm96")] {
+        let size = if kind == "hmac" { 32 } else { 0 };
+        let made = format!("{{\"type\":\"{kind}\",\"key_size\":{size}}}");
+        bench.ask("POST", &format!("transit/keys/{name}"), &made);
+        for body in [r#"{"input":"","signature":"x"}"#, r#"{"batch_input":[{"input":"","signature":"x"}]}"#] {
+            let found = bench.error("POST", &format!("transit/verify/{name}"), body);
+            assert_eq!(found, (400, format!("key type {kind} does not support verification")), "{body}");
+        }
+    }
+}
