@@ -313,8 +313,8 @@ fn a_phase_that_comes_again_adds_its_rounds() {
     assert!(ends.iter().all(|end| *end == Ok(expected.clone())), "{ends:?}");
 }
 
-/// What an exchange sends is one round, however much it received before, and what it sends for the next round is
-/// one more.
+/// What an exchange sends is one round, however much it received before, and what it sends for the next
+/// round is one more.
 #[test]
 fn an_exchange_is_one_round_and_its_next_round_one_more() {
     for (later, expected) in [(0, 2), (1, 3), (2, 3)] {

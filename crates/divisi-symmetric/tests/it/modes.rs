@@ -214,8 +214,8 @@ fn circuits_compare_tags_to_their_last_bit() {
     }
 }
 
-/// With a tag that stays shared, one message of GCM-SIV or SIV becomes what it becomes with a tag that is opened:
-/// of lengths at which a counter of 32 bits begins at any of its values.
+/// With a tag that stays shared, one message of GCM-SIV or SIV becomes what it becomes with a tag that is
+/// opened.
 #[test]
 fn shared_tags_encrypt_as_opened_ones() {
     let (e, bytes) =

@@ -282,8 +282,8 @@ fn what_is_not_due_ends_its_request() {
     }
 }
 
-/// Behind the piece of a stream that is marked as its last one no other is taken, also when the marked one has
-/// been computed.
+/// Behind the piece of a stream that is marked as its last one no other is taken, also when the marked one
+/// has been computed.
 #[test]
 fn behind_its_last_piece_a_stream_has_no_other() {
     let (mut schedule, now) = schedule();
