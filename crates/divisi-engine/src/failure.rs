@@ -186,6 +186,8 @@ mod tests {
         let usage = Failure::usage("--blocks is 0: give at least 1").to_json();
         assert_eq!((usage["kind"].clone(), usage["peer"].clone()), ("usage".into(), serde_json::Value::Null));
         assert_eq!(Kind::Usage.exit_code(), 2);
+        let at = Failure::mismatch("x").with_peer(PartyId::P3).at("there").to_json();
+        assert_eq!((at["peer"].clone(), at["step"].clone()), (3.into(), "there".into()));
         assert!(Failure::unavailable("x").retry && !Failure::mismatch("x").retry);
     }
 }

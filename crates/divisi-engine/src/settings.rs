@@ -200,6 +200,28 @@ mod tests {
         }
     }
 
+    /// A value is one of the names, whole, and what it can be is told.
+    #[test]
+    fn values_are_among_their_names() {
+        let of = |value: &str, all: &[u8]| {
+            let named = |value: u8| ["one", "two", "three"][usize::from(value)];
+            let settings = EngineSettings::default().with("size", value);
+            settings.one_of("size", all, named).map_err(|error| error.to_string())
+        };
+        for (place, name) in (0..).zip(["one", "two", "three"]) {
+            assert_eq!(of(name, &[0, 1, 2]), Ok(Some(place)));
+        }
+        assert_eq!(EngineSettings::default().one_of("size", &[0], |_| "one"), Ok(None));
+        for (value, all, text) in [
+            ("four", &[0, 1, 2][..], "one, two or three"),
+            ("on", &[0, 1, 2], "one, two or three"),
+            ("three", &[0, 1], "one or two"),
+            ("ones", &[0], "one"),
+        ] {
+            assert_eq!(of(value, all), Err(format!("--size is {value}: give {text}")));
+        }
+    }
+
     #[test]
     fn what_is_told_is_what_was_meant() {
         let default = EngineSettings::default();

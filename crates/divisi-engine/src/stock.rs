@@ -83,3 +83,20 @@ pub fn blocks_left(info: &StockInfo, state: &StockState) -> u64 {
     });
     blocks.min().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parties of a directory are those that have a directory in it.
+    #[test]
+    fn parties_are_found_by_their_directories() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["party-1", "party-3", "party-12", "party-255", "party-256", "party-x", "seal.key"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        std::fs::write(dir.path().join("party-2"), "a file").unwrap();
+        let found: Vec<u8> = parties_in(dir.path()).into_iter().map(PartyId::number).collect();
+        assert_eq!(found, [1, 3, 12, 255]);
+    }
+}

@@ -147,6 +147,27 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    /// The first bit is first where the file's order is known to be that one.
+    #[test]
+    fn the_order_of_bits_is_that_of_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let other = dir.path().join("circuit.txt");
+        std::fs::write(&other, "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n").unwrap();
+        let published =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../divisi-circuit/tests/vectors/adder_32bit.txt");
+        for path in [other, published.into()] {
+            for streamed in [false, true] {
+                let held = hold(path.clone().into_os_string(), Adder::FewestAnds, streamed).unwrap();
+                assert!(!held.is_first_bit_first(), "{path:?} {streamed}");
+                let HeldCircuit::Program(mut circuit) = held else { continue };
+                for order in [Some(BitOrder::FirstBitFirst), Some(BitOrder::LastBitFirst), None] {
+                    circuit.file.as_mut().unwrap().2 = order;
+                    assert_eq!(circuit.is_first_bit_first(), order == Some(BitOrder::FirstBitFirst));
+                }
+            }
+        }
+    }
+
     /// Circuits that differ have other digests, in memory and in their files.
     #[test]
     fn digests_tell_circuits_apart() {

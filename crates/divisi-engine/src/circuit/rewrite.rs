@@ -133,6 +133,26 @@ mod tests {
 
     const ADDER: &[u8] = include_bytes!("../../../divisi-circuit/tests/vectors/adder_32bit.txt");
 
+    /// A file is transcribed unless that takes more gates, and if it is a circuit at all.
+    #[test]
+    fn files_are_transcribed_unless_that_takes_more_gates() {
+        let of = |gates: &[&str]| {
+            let wires = 2 + gates.len();
+            format!("{} {wires}\n2 1 1\n1 1\n\n{}\n", gates.len(), gates.join("\n"))
+        };
+        let (least, more) = (of(&["2 1 0 1 2 AND"]), of(&["1 1 0 2 INV", "1 1 2 3 INV", "2 1 3 1 4 AND"]));
+        for (text, better) in [(&least, true), (&more, false)] {
+            let program = bristol::read(text.as_bytes()).unwrap().program;
+            assert_eq!(is_better_transcribed(&program, text.as_bytes(), AS_IT_IS).unwrap(), better, "{text}");
+            assert!(can_transcribe(text.as_bytes(), AS_IT_IS));
+        }
+        let program = bristol::read(least.as_bytes()).unwrap().program;
+        for none in [&b""[..], b"1 3\n", b"no circuit"] {
+            assert!(!can_transcribe(none, AS_IT_IS));
+            assert!(!is_better_transcribed(&program, none, AS_IT_IS).unwrap());
+        }
+    }
+
     /// What `circuit optimise` writes has never more gates than before, with all gates counted.
     fn check(circuit: &NamedCircuit, text: Option<&[u8]>) {
         let own = match text {

@@ -192,5 +192,66 @@ mod tests {
         for (job, bytes) in jobs {
             assert_eq!(job.key_bytes(), bytes);
         }
+        let lookups = |table| LookupJob { entries: 512, inputs: 1, dimensions: None, count: 2, table };
+        let table = Arc::new(UserTable::parse(&"259 ".repeat(512)).unwrap());
+        for (job, input, output) in [
+            (blocks(Cipher::Aes(KeySize::Aes256)), 16, 16),
+            (blocks(Cipher::TripleDes(DesKeys::Three)), 8, 8),
+            (digests("sha512"), 9, 64),
+            (JobSpec::Lookups(lookups(None)), 4, 1),
+            (JobSpec::Lookups(lookups(Some(table))), 4, 2),
+        ] {
+            assert_eq!((job.input_bytes(1), job.output_bytes(1)), (input, output));
+        }
+    }
+
+    /// Each answer has the length of its message's output, and of what is compared.
+    #[test]
+    fn answers_have_their_lengths() {
+        let using = Settings::new("hmac-sha256".parse().unwrap());
+        let message = |bytes, makes, received: bool| PublicMessage {
+            bytes,
+            spare_bits: 0,
+            nonce: Vec::new(),
+            makes,
+            received: received.then(|| vec![0; 32]),
+        };
+        let kinds = [(true, true), (true, false), (false, true), (false, false)];
+        let messages = (7..).zip(kinds).map(|(bytes, (makes, received))| message(bytes, makes, received));
+        let job: JobSpec =
+            MessagesJob { using: using.clone(), key_bytes: 300, messages: messages.collect() }.into();
+        let lengths = |job: &JobSpec| [0, 1, 2, 3, 4].map(|i| (job.input_bytes(i), job.output_bytes(i)));
+        assert_eq!(lengths(&job), [(307, 33), (308, 32), (309, 1), (310, 0), (300, 0)]);
+        let chain: JobSpec = ChainJob { using: using.clone(), steps: 2, starts: vec![5, 256] }.into();
+        assert_eq!(lengths(&chain), [(5, 32), (256, 32), (0, 32), (0, 32), (0, 32)]);
+        let large: JobSpec = LargeJob { using, content: 9, lengths: vec![1 << 40] }.into();
+        assert_eq!(lengths(&large), [(9, 32); 5]);
+    }
+
+    /// An index is taken by its bits that the table has; entries of a user's table have two bytes.
+    #[test]
+    fn lookups_expect_the_entry_of_their_index() {
+        let job = |table| LookupJob { entries: 512, inputs: 1, dimensions: None, count: 1, table };
+        let at = |job: &LookupJob, index: u32| job.expected(&index.to_le_bytes());
+        let bytes = job(None);
+        for index in [0, 1, 255, 256, 511] {
+            let entry = vec![LookupJob::entry(index as usize)];
+            for upper in [0, 512, 1 << 31] {
+                assert_eq!(at(&bytes, upper | index).as_ref(), Some(&entry), "{index} {upper}");
+            }
+        }
+        let text: Vec<String> = (0..512).map(|i| (i * 127).to_string()).collect();
+        let own = job(Some(Arc::new(UserTable::parse(&text.join(" ")).unwrap())));
+        for index in [0, 1, 256, 511] {
+            assert_eq!(at(&own, 512 + index), Some((index as u16 * 127).to_le_bytes().to_vec()), "{index}");
+        }
+        assert!([&[][..], &[0; 3], &[0; 5]].iter().all(|row| bytes.expected(row).is_none()));
+    }
+
+    /// The nonce of a message is its number, the lowest byte first.
+    #[test]
+    fn nonces_are_numbers() {
+        assert_eq!(nonce(0x0102_0304_0506_0708), [8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0, 0]);
+        assert_eq!(nonce(256), [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 }

@@ -103,6 +103,28 @@ mod tests {
         }
     }
 
+    /// A file that is no text, too long or not there is told from one that is no table.
+    #[test]
+    fn files_of_tables_are_bounded() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("table");
+        let load = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            UserTable::load(&path).map_err(|failure| failure.error)
+        };
+        let spaced = |bytes: u64| [&b"1 2"[..], &vec![b' '; bytes as usize - 3]].concat();
+        assert_eq!(load(&spaced(LONGEST)).unwrap().entries(), [1, 2]);
+        for (bytes, says) in [
+            (spaced(LONGEST + 1), "more than"),
+            (b"1 2 3".to_vec(), "has 3 entries"),
+            (vec![0xff; 4], "give a text file"),
+        ] {
+            let error = load(&bytes).unwrap_err();
+            assert!(error.contains(says) && error.starts_with(path.to_str().unwrap()), "{error}");
+        }
+        assert!(UserTable::load(&dir.path().join("none")).unwrap_err().error.contains("give another file"));
+    }
+
     /// Whatever is read as a table is one, and nothing makes the reader panic.
     #[test]
     fn random_tables() {

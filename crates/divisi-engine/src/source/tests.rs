@@ -144,3 +144,31 @@ fn standard_input_has_four_names() {
     assert!(STDIN.iter().all(|name| is_stdin(Path::new(name))));
     assert!(!["--", "stdin", "/dev/stdin2", "./-", ""].into_iter().any(|name| is_stdin(Path::new(name))));
 }
+
+/// Bytes that follow others are read behind them, from any place, also in small pieces.
+#[test]
+fn bytes_in_memory_follow_each_other() {
+    let all: Vec<u8> = (0..=255).chain(0..45).collect();
+    let held = || {
+        let pieces = [&all[..3], &[], &all[3..259], &all[259..]];
+        pieces
+            .into_iter()
+            .map(|piece| HeldBytes::from(piece.to_vec()))
+            .reduce(HeldBytes::followed_by)
+            .unwrap()
+    };
+    assert_eq!((held().length(), &held().joined()[..]), (301, &all[..]));
+    for (from, step) in [(0, 1), (2, 100), (3, 7), (258, 2), (300, 5), (301, 1), (400, 1)] {
+        let (mut bytes, mut read) = (held(), Vec::new());
+        bytes.seek(SeekFrom::Start(from)).unwrap();
+        let mut piece = vec![0; step];
+        loop {
+            let count = bytes.read(&mut piece).unwrap();
+            read.extend_from_slice(&piece[..count]);
+            if count == 0 {
+                break;
+            }
+        }
+        assert_eq!(read, all.get(from as usize..).unwrap_or_default(), "{from}");
+    }
+}

@@ -3,6 +3,8 @@
 use divisi_circuit::plain::Words;
 use divisi_core::{Bytes, Direction, Lanes, Opens, Plain, PlainBit, PlainByte};
 use divisi_symmetric::aes::{self, RoundKeys};
+use divisi_symmetric::batch::chains::s2v_blocks;
+use divisi_symmetric::batch::triple::TripleByProgram;
 use divisi_symmetric::des::{TripleKey, bits_of};
 use divisi_symmetric::gates::GateBytes;
 use divisi_symmetric::mode::block::{BlockCipher, Octet, counters, keystream};
@@ -247,5 +249,33 @@ fn a_stream_of_siv_has_its_length() {
     let long = of(4096 + 5);
     for bytes in [0, 1, 16, 4095, 4096] {
         assert_eq!(of(bytes), long[..bytes], "{bytes}");
+    }
+}
+
+/// By a program as by gates, the tags of triple DES are the same, at every length and for each lane.
+#[test]
+fn tags_by_a_program_are_those_of_the_cipher() {
+    let keys: Vec<Vec<u8>> = (0..3).map(|lane| (0..24).map(|i| 7 * i + 31 * lane + 2).collect()).collect();
+    let secret = |rows: &[Vec<u8>]| columns(rows).into_iter().map(PlainByte::new).collect::<Vec<_>>();
+    let by_program = TripleByProgram::<Plain>::new(secret(&keys)).unwrap();
+    let by_program = cmac::CmacKey::new(&mut Plain, by_program).unwrap();
+    let by_gates = cmac::CmacKey::new(&mut Plain, TripleKey::<PlainBit>::with_keys(&keys)).unwrap();
+    for bytes in [1, 7, 8, 9, 24] {
+        let texts: Vec<Vec<u8>> = (0..3).map(|lane| vec![lane + 1; bytes]).collect();
+        let program = by_program.tag(&mut Plain, 3, &secret(&texts)).unwrap();
+        let gates = by_gates.tag(&mut Plain, 3, &self::secret::<TripleKey<PlainBit>>(&texts)).unwrap();
+        let gates = TripleKey::<PlainBit>::values(gates);
+        assert_eq!(Plain.reveal(program).unwrap(), gates, "{bytes}");
+    }
+    assert!(TripleByProgram::<Plain>::double(&mut Plain, secret(&[vec![1; 7]])).is_err());
+}
+
+/// How many blocks S2V takes: two of its own, and each string's, of which an empty one has one.
+#[test]
+fn blocks_of_strings_are_counted() {
+    for (strings, blocks) in
+        [(&[][..], 2), (&[&[][..]], 3), (&[&[0; 16], &[0; 17]], 5), (&[&[0; 1], &[], &[0; 33]], 7)]
+    {
+        assert_eq!(s2v_blocks(strings), blocks, "{strings:?}");
     }
 }
