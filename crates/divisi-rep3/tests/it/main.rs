@@ -4,6 +4,7 @@
 mod answers;
 mod attacks_boolean;
 mod attacks_inputs;
+mod attacks_large;
 mod attacks_lookups;
 mod attacks_session;
 mod attacks_statistics;
