@@ -5,6 +5,7 @@
 use crate::common::prelude::*;
 use divisi_rep3::adversary::lookups::{self, opening, sets};
 use divisi_rep3::deal;
+use std::collections::BTreeSet;
 
 /// A bit of each of these samples of up to 128 bits.
 fn row(samples: &[u128], bit: usize) -> Vec<u64> {
@@ -20,7 +21,8 @@ fn unbalanced(words: impl ExactSizeIterator<Item = u64>, what: impl Fn() -> Stri
     (z.abs() >= 6.0).then(|| format!("{}: z = {z}", what()))
 }
 
-/// What is not uniform of each bit, each pair of bits, and each bit against the next sample's.
+/// What is not uniform of each bit, each pair of bits, and each bit against the next sample's; and whether
+/// anything returns.
 fn off(what: &str, samples: &[u128], bits: usize) -> Vec<String> {
     assert!(samples.len() >= 1024);
     let mut off = Vec::new();
@@ -34,6 +36,12 @@ fn off(what: &str, samples: &[u128], bits: usize) -> Vec<String> {
         }
         let next = row(&steps, i);
         off.extend(unbalanced(next.into_iter(), || format!("{what}: bit {i} and the next sample's")));
+    }
+    // 64 samples of a bit that return, or their complement, wherever it is
+    let words = || rows.iter().flatten();
+    let different: BTreeSet<u64> = words().map(|word| *word.min(&!*word)).collect();
+    if different.len() != words().count() {
+        off.push(format!("{what}: {} of {} words", different.len(), words().count()));
     }
     off
 }
@@ -226,6 +234,33 @@ fn off_in_lookups(n: usize) -> Vec<String> {
 #[test]
 fn openings_and_vectors_of_lookups_are_uniform() {
     uniform(|| off_in_lookups(1 << 13));
+}
+
+/// Vectors that are made together have shares of their own, in every layer and every tile: what a party holds
+/// is balanced, and no 64 lanes return.
+#[test]
+fn vectors_of_many_layers_and_tiles_are_uniform() {
+    uniform(|| {
+        let mut found = Vec::new();
+        let sizes = [(20, 1, 1024), (1, 16, 2048)];
+        for (protocol, (layers, bytes, n)) in LOOKUPS.into_iter().flat_map(|p| sizes.map(|size| (p, size))) {
+            let held = party_samples(|trio| {
+                let mut e = Rep3::new(trio, protocol, Security::SemiHonest);
+                let vectors = e.vectors(layers, bytes, n)?;
+                Ok(vectors.iter().map(lookups::held).collect::<Vec<_>>())
+            });
+            let mut all = BTreeSet::new();
+            for (layer, records) in held[0].iter().enumerate() {
+                let planes = records.iter().flatten().flatten();
+                let words: Vec<u64> = planes.flat_map(|plane| plane.0).collect();
+                let what = || format!("{protocol}, layer {layer} of {bytes} bytes");
+                let again = words.iter().filter(|word| !all.insert(**word)).count();
+                found.extend((again > 0).then(|| format!("{}: {again} words return", what())));
+                found.extend(unbalanced(words.into_iter(), what));
+            }
+        }
+        found
+    });
 }
 
 #[test]
