@@ -2,7 +2,9 @@
 //! piece or before it.
 
 use crate::common::prelude::*;
+use divisi_core::Compares;
 use divisi_symmetric::sha3::permutation_program;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const PRODUCTS: &str = "divisi_rep3::engine::boolean/products";
@@ -115,6 +117,29 @@ fn wrong_products_do_not_make_up_for_one_another() {
     }
 }
 
+/// Values that are settled together: a lie about any of them is noticed, however few products it owes.
+#[test]
+fn a_lie_about_any_of_several_values_is_noticed() {
+    let programs = [program(9), byte_product(2), byte_product(3)];
+    // the first message of each program
+    for nth in [0, 9, 10] {
+        let harness = TrioHarness::default();
+        harness.change(party(1), party(3), PRODUCTS, nth, |share| share[0] ^= 1);
+        let results = harness.act(|trio| {
+            let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+            let mut all = Vec::new();
+            for program in &programs {
+                let wires = random_bits(&mut e, program, 9)?;
+                let out = run_one(&mut e, program, wires)?;
+                all.push(e.close(out));
+            }
+            let all = Pending::join(all).unwrap();
+            settle(&mut e, all).map(drop)
+        });
+        assert!(others(party(1), &results).all(|(_, result)| result.is_err()), "{nth} {results:?}");
+    }
+}
+
 #[test]
 fn a_wrong_value_on_the_grid_is_noticed() {
     let program = program(5);
@@ -186,6 +211,31 @@ fn a_lie_about_a_comparison_is_an_abort() {
         e.are_zero(&[none])
     });
     is_misuse("nothing to compare", &empty);
+}
+
+/// What is opened of equal differences is equal nowhere: each lane and each group has a mask of its own.
+#[test]
+fn each_comparison_has_a_mask_of_its_own() {
+    const LANES: usize = 100;
+    for groups in [false, true] {
+        let harness = TrioHarness::default();
+        let recordings = harness.recordings();
+        let ends = harness.act(|trio| {
+            let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+            let lanes = if groups { 1 } else { LANES };
+            let bytes: [Byte; 16] = std::array::from_fn(|i| e.public(&vec![i as u8; lanes]));
+            let x: Block = e.convert(bytes)?;
+            if groups { e.vanish(&vec![x; LANES]) } else { e.vanish_lanes(x) }
+        });
+        assert!(ends.iter().all(|end| *end == Ok(vec![false; LANES])));
+        let mut opened = vec![0; 16 * LANES];
+        for recording in recordings {
+            let sent = recording.of(MessageDirection::Out, "divisi_rep3::open/open.bytes").remove(0);
+            opened.iter_mut().zip(sent.frame.body).for_each(|(sum, x)| *sum ^= x);
+        }
+        let block = |l: usize| (0..16).map(|i| opened[LANES * i + l]).collect::<Vec<u8>>();
+        assert_eq!((0..LANES).map(block).collect::<BTreeSet<_>>().len(), LANES);
+    }
 }
 
 /// Groups of any number of lanes, in which any bit of the last block may be one.
