@@ -136,31 +136,37 @@ fn digests_of_inputs_are_keyed() {
 /// affect the others, and a refusal takes precedence over an input that may still arrive.
 #[test]
 fn each_input_of_a_list_has_its_own_verdict() {
-    let dealt = parts(b"x");
+    const LONG: usize = 50;
+    let (dealt, other) = (parts(b"x"), parts(b"x"));
     let results = TrioHarness::default().act(|mut trio| {
         let me = trio.me().index();
         let part = Ok(&dealt[me]);
         let lacks = |at: usize, lack| if me == at { Err(lack) } else { part };
         let input =
             |public: usize, part| ComparedInput { check: checks::A24, public: [public as u8; 32], part };
-        let list = [
-            input(1, part),
-            input(1, lacks(0, Lack::NotYet)),
-            input(1 + usize::from(me == 1), part),
-            input(1, lacks(2, Lack::Missing)),
-            input(me, lacks(0, Lack::NotYet)),
-            input(1, part),
-        ];
-        trio.agree_list(&[5; 32], &list)
+        let some = || {
+            [
+                input(1, part),
+                input(1, lacks(0, Lack::NotYet)),
+                input(1 + usize::from(me == 1), part),
+                input(1, lacks(2, Lack::Missing)),
+                input(me, lacks(0, Lack::NotYet)),
+                input(1, if me == 1 { Ok(&other[me]) } else { part }),
+                input(1, part),
+            ]
+        };
+        trio.agree_list(&[5; 32], &(0..LONG).flat_map(|_| some()).collect::<Vec<_>>())
     });
-    let expected = vec![
+    let expected = [
         Agreement::Agreed,
         Agreement::NotYet(party(1)),
         Agreement::PublicDiffers,
         Agreement::Missing(party(3)),
         Agreement::PublicDiffers,
+        Agreement::SecretDiffers,
         Agreement::Agreed,
-    ];
+    ]
+    .repeat(LONG);
     assert!(results.iter().all(|result| *result == Ok(expected.clone())), "{results:?}");
 }
 
