@@ -84,6 +84,35 @@ fn labels(n: usize) -> Vec<usize> {
     (0..16).flat_map(|byte| [byte, 16 * (n - 1) + byte]).collect()
 }
 
+/// The last piece of each kind in a call of many pieces is compared like the first.
+#[test]
+fn no_piece_of_a_long_call_is_left_out() {
+    const LONG: usize = 2000;
+    let (program, (_, parts)) = (small_program(), transparent(9, LONG));
+    let [first, _, evaluator] = roles(0);
+    let harness = TrioHarness::default().patient();
+    let seen = harness.recording(first);
+    assert!(harness.act(|trio| play(trio, &program, &parts, 0)).iter().all(Result::is_ok));
+    let told: [(&str, Check, fn(usize) -> usize); 5] = [
+        (TABLES, checks::Y1, |l| l - 33),
+        (LABELS, checks::Y3, |_| 0),
+        (LABELS, checks::Y2, |l| l - 33),
+        (MASKS, checks::Y2, |l| l - 1),
+        (DECODING, checks::Y4, |l| l - 1),
+    ];
+    for (step, check, at) in told {
+        let pieces = seen.bodies(MessageDirection::Out, evaluator, step).len();
+        assert!(pieces > 30, "{step}");
+        let harness = TrioHarness::default().patient();
+        harness.change(first, evaluator, step, pieces - 1, move |body| {
+            let at = at(body.len());
+            body[at] ^= 1;
+        });
+        let ends = harness.act(|trio| play(trio, &program, &parts, 0));
+        assert_eq!(failed_check(&ends[evaluator.index()]), Some(check), "{step}");
+    }
+}
+
 /// Every byte of a label, and some of every pair, table, decoding bit and result, wherever it is, and of
 /// their digests, are compared by the check that they are for: a later check that notices it does not count.
 #[test]

@@ -287,23 +287,30 @@ fn labels_of_what_a_key_leaves_go_ahead() {
     );
 }
 
-/// A key's name stands for what it stood for first: with other bits nothing runs.
+/// A key's name stands for what it stood for first: if any of its bits is another one, nothing runs.
 #[test]
 fn a_name_stands_for_one_key() {
     let keys = Keys::new(2);
-    let ends = TrioHarness::default().act(|trio| {
-        let (mut e, wires) = keys.begin(trio)?;
-        e.use_key(Some([7; 32]));
-        for _ in 0..2 {
-            online(&mut e, &[(&keys.program, &wires[0])], 8)?;
-            restock(&mut e)?;
-        }
-        // all have what was made; whoever sees it first ends the session of those who still compare views
-        let end = e.trio().barrier().and_then(|_| online(&mut e, &[(&keys.program, &wires[1])], 8));
-        Ok(end.map(drop))
-    });
-    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
-    is_misuse_of_all("another key", &ends);
+    for (kept, other) in [(8, 0..8), (16, 8..9), (16, 15..16), (23, 22..23)] {
+        let ends = TrioHarness::default().act(|trio| {
+            let (mut e, wires) = keys.begin(trio)?;
+            e.use_key(Some([7; 32]));
+            for _ in 0..2 {
+                online(&mut e, &[(&keys.program, &wires[0])], kept)?;
+                restock(&mut e)?;
+            }
+            // other shares, whatever the bits are: of the other key, or of another bit of the message
+            let mut changed = wires[0].clone();
+            for bit in other.clone() {
+                changed[bit] = if bit < 8 { wires[1][bit].clone() } else { wires[0][bit ^ 4].clone() };
+            }
+            // all have what was made; whoever sees it first ends the session of those who still compare views
+            let end = e.trio().barrier().and_then(|_| online(&mut e, &[(&keys.program, &changed)], kept));
+            Ok(end.map(drop))
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        is_misuse_of_all(&format!("another key, {kept} {other:?}"), &ends);
+    }
 }
 
 /// A program whose inputs all depend on a key is bound to no key; so are runs under many keys in turn, of
