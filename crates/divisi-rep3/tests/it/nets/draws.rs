@@ -43,6 +43,24 @@ fn circuit(session: Session) -> Result<Vec<u8>, Abort> {
     level_by_level(session, Protocol::Gf4Circuit, [5, 2])
 }
 
+/// Verifications of two passes: bits of programs, bytes and elements of the black box.
+fn two_passes(session: Session) -> Result<Vec<u8>, Abort> {
+    let mut trio = Trio::new(session)?;
+    trio.set_passes(Passes::Twice);
+    let mut e = Rep3::new(trio, Protocol::Lut16, Security::Malicious);
+    let x = random_sbox(&mut e, 3)?;
+    let wires = bits(&mut e, &[x.clone(), x])?;
+    let products = run_one(&mut e, &byte_product(2), wires)?;
+    let products = bytes(&mut e, &products)?;
+    let mut told = e.reveal(products)?.concat();
+    let mut b = BlackBox::new(e.into_trio());
+    let x = b.random::<Gf8>(3);
+    let square = b.local_mul(&x, &x)?;
+    let square = b.reshare(square)?;
+    told.extend(b.output(&square)?.into_iter().map(|x| x.0));
+    Ok(told)
+}
+
 fn lookups(session: Session) -> Result<Vec<u8>, Abort> {
     level_by_level(session, Protocol::Lut256, [130, 3])
 }
@@ -95,6 +113,7 @@ fn everything_is_drawn_for_one_purpose_and_used() {
             shape("level by level", 16, circuit),
             shape("constant rounds", 16, constant_rounds),
             shape("black box", 2, black_box),
+            shape("two passes", 2, two_passes),
             shape("lookups of 130 lanes", 1, lookups),
         ],
         again: vec![(
