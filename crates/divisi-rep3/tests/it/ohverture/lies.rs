@@ -77,6 +77,34 @@ fn a_wrong_product_or_share_is_an_abort_wherever_it_is() {
     }
 }
 
+/// A false product of long vectors, whose sets have more than eight bits: the first and the last of each
+/// message, whichever half's products it has.
+#[test]
+fn a_wrong_product_of_a_long_vector_is_an_abort() {
+    for k in [9, 10, 13, 16] {
+        // of each size of part that is made one message, in the order of the rounds
+        let harness = TrioHarness::default().patient();
+        let seen = harness.recording(party(1));
+        let play = |trio| {
+            let b = &mut BlackBox::new(trio);
+            let _vectors = b.rohv_rss(k, 1)?;
+            let recon = b.verify_recon()?;
+            b.verify_mul(&recon).map(drop)
+        };
+        assert!(harness.act(play).iter().all(Result::is_ok));
+        for nth in 0..seen.of(MessageDirection::Out, PRODUCTS).len() {
+            for last in [false, true] {
+                let harness = TrioHarness::default().patient();
+                harness.change(party(1), party(3), PRODUCTS, nth, move |share| {
+                    let at = if last { share.len() - 1 } else { 0 };
+                    share[at] ^= 1;
+                });
+                assert!(harness.act(play)[1..].iter().all(Result::is_err), "{k} {nth} {last}");
+            }
+        }
+    }
+}
+
 /// Another index for one peer: found in the round of the next opening, or by verify_recon.
 #[test]
 fn a_split_index_is_an_abort() {
