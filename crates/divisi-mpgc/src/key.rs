@@ -70,7 +70,28 @@ pub(crate) fn add_packed(body: &[u8], key: &mut [i16]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::draws::KnownDraws;
     use divisi_core::{PublicParameters, local};
+
+    /// A share is what is drawn for it, but for its colour, whichever wire it belongs to: nothing is made of
+    /// another share.
+    #[test]
+    fn shares_are_what_is_drawn_for_them() {
+        const WIRES: usize = 300;
+        let known = KnownDraws { seed: 1, session: 1, changed: None, part: None, doubt: false };
+        let parameters = PublicParameters::new("drawn").drawing(known);
+        let keys = local::run(2, &parameters, |session| {
+            let keys = WireKeys::new(&mut Sampler::new(&session), WIRES, false);
+            let shares = (0..2 * WIRES).map(|i| keys.share(i / 2, i % 2)[1..].to_vec());
+            Ok(shares.collect::<Vec<Vec<i8>>>())
+        });
+        let drawn = local::run(2, &parameters, |session| {
+            let mut sampler = Sampler::new(&session);
+            let mut share = || sampler.ternary(N)[1..].iter().map(|c| *c as i8).collect();
+            Ok((0..2 * WIRES).map(|_| share()).collect::<Vec<Vec<i8>>>())
+        });
+        assert!(keys.unwrap() == drawn.unwrap());
+    }
 
     /// Each quarter of each share takes all three values, of every wire, and no two shares are alike.
     #[test]

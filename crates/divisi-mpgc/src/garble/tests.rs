@@ -198,6 +198,26 @@ fn shares_of_a_group_are_all_different() {
     assert_eq!(shares.iter().collect::<HashSet<_>>().len(), shares.len());
 }
 
+/// Masks and keys of a group of many instances: nothing returns, however far it is away.
+#[test]
+fn no_instance_of_a_large_group_is_another_one() {
+    const INSTANCES: usize = 600;
+    let mut g = Build::new();
+    let x = g.input(64);
+    g.output(&x);
+    let wiring = Wiring::new(&g.finish());
+    let ends = local::run(2, &PublicParameters::new("group"), |session| {
+        let group = Group::new(&session, &mut Sampler::new(&session), &wiring, INSTANCES);
+        let masks = group.masks.iter().map(|masks| masks.lambda.to_vec());
+        let keys = group.keys.iter().flat_map(|keys| [0, 1].map(|b| keys.share(63, b)[1..].to_vec()));
+        Ok((masks.collect::<Vec<_>>(), keys.collect::<Vec<_>>()))
+    });
+    let (masks, keys): (Vec<_>, Vec<_>) = ends.unwrap().into_iter().unzip();
+    let (masks, keys) = (masks.concat(), keys.concat());
+    assert_eq!(masks.iter().collect::<HashSet<_>>().len(), 2 * INSTANCES);
+    assert_eq!(keys.iter().collect::<HashSet<_>>().len(), 4 * INSTANCES);
+}
+
 /// A row of any gate that hides no key in any of its coefficients ends the session, also if no other gate
 /// reads its wire \[G9\].
 #[test]
