@@ -234,6 +234,7 @@ impl Inner {
 }
 
 /// p e, with a fresh error e.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn error(ring: &Ring, sampler: &mut Sampler, limbs: usize, extended: bool) -> Poly {
     let mut e = ring.small(&sampler.errors(ring.dimension()), limbs, extended);
     ring.scale(&mut e, ring.parameters().plain());

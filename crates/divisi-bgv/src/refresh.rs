@@ -111,6 +111,7 @@ impl Keys {
     }
 
     /// The mask x_i, uniform modulo p.
+    #[cfg_attr(feature = "testing", track_caller)]
     fn mask(&self, session: &Session, sampler: &mut Sampler) -> WipedVec<u64> {
         let ring = self.ring();
         session.observe(checks::G3); // [G3]
@@ -119,6 +120,7 @@ impl Keys {
 
     /// -a s_i + p e + x'_i for our share x'_i of the plaintext. `share` has the coefficients of x'_i times
     /// the factor of answers ([`Keys::factor_of_answers`]), by which they are divided.
+    #[cfg_attr(feature = "testing", track_caller)]
     fn encrypt_share(&self, sampler: &mut Sampler, a: &Poly, mut share: WipedVec<u64>, factor: u64) -> Poly {
         let (ring, plain) = (self.ring(), self.ring().plain());
         plain.scale(&mut share, plain.invert(self.factor_of_answers(factor)));

@@ -103,6 +103,7 @@ impl Keys {
 
     /// h_i over all primes of the bottom, and the coefficients of our share: the mask <x>_i times the factor
     /// of the primes that are dropped from h_i before it is sent (D6).
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn answer(
         &self,
         session: &Session,
@@ -125,6 +126,7 @@ impl Keys {
 
     /// h_i = s_i c_1 + p e_i - <x>_i as coefficients over all primes of the bottom. e_i is a flood \[G4\],
     /// <x>_i is uniform. The call counts as a partial decryption \[G12\].
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn partial(
         &self,
         session: &Session,
@@ -196,6 +198,7 @@ impl Keys {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are not N slots, each below p, or in another session.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn share_under_key(
         &self,
         session: &mut Session,

@@ -57,16 +57,17 @@ fn triples(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abor
     Ok(())
 }
 
-/// Shared vectors times shared numbers, twice, with other roles and sizes.
+/// Shared vectors times shared numbers, twice, with other roles and sizes. The last party answers for several
+/// products of a call: its draws are those that the census of parts changes.
 fn vectors(mut session: Session, seed: u64, ring: &Arc<Ring>) -> Result<(), Abort> {
     let keys = Keys::generate(&mut session, ring)?;
     let mut sampler = Sampler::new(&session);
     let (n, p) = (ring.dimension(), ring.parameters().plain());
     let me = varied(seed, session.me().index() as u64) + seed;
-    for (adder, holder, products) in [(party(1), party(3), 2), (party(2), party(2), 1)] {
-        let shares = [0, 9].map(|more| WipedVec::from(&*elements(me + varied(seed, more), p, n)));
+    for (adder, holder, products) in [(party(1), party(3), 1), (party(2), party(2), 3)] {
+        let shares = [0, 9, 5].map(|more| WipedVec::from(&*elements(me + varied(seed, more), p, n)));
         let x = keys.a2e_to_all(&mut session, &mut sampler, adder, &shares[..products])?;
-        let factors = [1, 2].map(|more| vec![WipedVec::from(&*elements(me + varied(seed, more), p, 1))]);
+        let factors = [1, 2, 3].map(|more| vec![WipedVec::from(&*elements(me + varied(seed, more), p, 1))]);
         keys.times_shares(&mut session, &mut sampler, holder, &x, &factors[..products])?;
     }
     Ok(())
