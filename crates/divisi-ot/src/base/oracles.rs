@@ -71,8 +71,9 @@ fn oracles_serve_one_purpose() {
     }
 }
 
-/// Scalars are uniform modulo the order, choices are uniform in all 128 bits, and all of them differ: no
-/// message T reveals how its choice differs from that of another.
+/// Scalars are uniform modulo the order, and all of them differ: no message T reveals how its choice differs
+/// from that of another. Choices are uniform in all their bits, over a field in more than 128 of them, and no
+/// two bits are related: the corrections that are sent would reveal how two bits of a key differ.
 #[test]
 fn scalars_and_choices_are_uniform() {
     const RUNS: usize = 64;
@@ -80,13 +81,15 @@ fn scalars_and_choices_are_uniform() {
         let peer = session.peers()[0];
         let c = Oracles::new(&session, peer, session.me()).half * Scalar::from(2_u64);
         let between: Vec<_> = (1..4_u64).map(|e| (c * Scalar::from(e)).compress()).collect();
-        let (mut scalars, mut receivers, mut choices) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut scalars, mut receivers, mut choices) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
+        let over_field = Batch { count: 48 + 128, public: false };
         for run in 0..RUNS {
             let (sender, receiver) =
                 (Sender::new(&session, peer), Receiver::new(&session, peer, tests::LABELS));
             scalars.push(sender.half.to_bytes());
             receivers.extend(receiver.halves.iter().map(Scalar::to_bytes));
-            choices.push(*receiver.choices);
+            choices[0].push(*receiver.choices);
+            choices[1].push(*Receiver::new(&session, peer, over_field).choices);
             if run == 0 {
                 let t: Vec<_> = receiver.programs.chunks(32).map(|t| read(t).unwrap_or_default()).collect();
                 for (a, b) in t.iter().zip(&t[1..]) {
@@ -111,9 +114,14 @@ fn scalars_and_choices_are_uniform() {
         }
     }
     scalars.extend(receivers);
-    for bit in 0..128 {
-        let ones = choices.iter().filter(|c| c[0] >> bit & 1 == 1).count();
-        assert!((1..RUNS).contains(&ones), "{bit}");
+    for (choices, count) in choices.iter().zip([128, 48 + 128]) {
+        let mut columns = std::collections::HashSet::from([0]);
+        for bit in 0..count {
+            let of = |column, choices: &Key| column << 1 | (choices[bit / 128] >> (bit % 128)) as u64 & 1;
+            let column = choices.iter().fold(0_u64, of);
+            // the same as another, or its complement
+            assert!(columns.insert(if column & 1 == 1 { !column } else { column }), "{bit}");
+        }
     }
     let all = scalars.len();
     scalars.sort_unstable();
