@@ -75,3 +75,37 @@ impl Named<'_> {
         self.calls.expand(inputs, blocks, tweak, out);
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+    use std::collections::HashSet;
+
+    /// \[W12, W19\] Gates have hashes of their own whatever bits their numbers have, of the name or counted
+    /// from it: a number that were cut off would return in a long circuit.
+    #[test]
+    fn no_bit_of_a_gates_number_is_cut_off() {
+        let ends = run(2, &PublicParameters::new("tests of numbers"), |session| {
+            let oracle = Oracle::new(&session);
+            let mut seen = HashSet::new();
+            for gate in [0].into_iter().chain((0..56).map(|bit| 1 << bit)) {
+                let of = |gate| Name { call: Call::Rows, from: PartyId::P1, to: PartyId::P2, gate };
+                let hash = |first: u64, advanced: usize, behind: usize| {
+                    let mut calls = oracle.named(&session, of(first), 4);
+                    calls.advance(advanced);
+                    let mut out = [0; 2];
+                    calls.expand(&[5], 2, |_| (behind, 1), &mut out);
+                    out
+                };
+                let out = hash(gate, 0, 0);
+                assert!(seen.insert(out), "{gate}");
+                assert_eq!([hash(0, gate as usize, 0), hash(0, 0, gate as usize)], [out; 2], "{gate}");
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+}
