@@ -246,31 +246,33 @@ fn sigmas_are_shared_anew() {
     assert!((0..6).all(|i| sigmas.iter().fold(0, |sum, sigma| sum ^ sigma[i]) == 0));
 }
 
-/// If P_1 sees another opening than P_3, of the first value or of the last, neither of them opens its part of
-/// a coin or commits to a sigma.
+/// If P_1 sees another opening than P_3, of the first value or of the last, before the first check of a
+/// session or a later one, neither of them opens its part of a coin or commits to a sigma.
 #[test]
 fn views_of_all_values_are_compared_before_the_coin() {
-    for at in [0, 119, 120, 239] {
+    let places = [0, 119, 120, 239].map(|at| (at, 0)).into_iter().chain([(0, 1), (239, 2), (7, 3)]);
+    for (at, passed) in places {
         let harness = harness(3);
         let recordings = harness.recordings();
-        harness.change(party(2), party(1), OPENED.name, 0, move |body| {
+        harness.change(party(2), party(1), OPENED.name, passed, move |body| {
             assert_eq!(body.len(), 240);
             body[at] ^= 1;
         });
         let ends = harness.act(|session| {
             let (mut party, mut dealer) = Dealer::deal(session, 7)?;
-            opened(&mut party, &mut dealer, 40, &[], 0)?;
-            party.check()
+            for _ in 0..=passed {
+                opened(&mut party, &mut dealer, 40, &[], 0)?;
+                party.check()?;
+            }
+            Ok(())
         });
         assert!(ends.iter().all(Result::is_err), "{at}");
         assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K1)), "{at}: {ends:?}");
         for honest in [0, 2] {
             for step in [COIN, COMMIT, OPEN] {
-                assert!(
-                    recordings[honest].of(MessageDirection::Out, step.name).is_empty(),
-                    "{at}: {}",
-                    step.name
-                );
+                // to two peers each, in the checks before
+                let sent = recordings[honest].of(MessageDirection::Out, step.name).len();
+                assert_eq!(sent, 2 * passed, "{at} {passed}: {}", step.name);
             }
         }
     }
@@ -286,17 +288,18 @@ fn coefficients(coin: &[u8; 16], count: usize) -> Vec<Gf48> {
     (0..count).map(chi).collect()
 }
 
-/// Every value has a coefficient of its own. All bits of coefficients are random, and a change of any byte of
+/// Every value has a coefficient of its own, in whatever block of values that are combined together. All bits of coefficients are random, and a change of any byte of
 /// the coin changes every coefficient.
 #[test]
 fn coefficients_are_whole_and_different() {
     let coin = [3; 16];
-    let chi = coefficients(&coin, 600);
+    let count = 5 * 512 + 9;
+    let chi = coefficients(&coin, count);
     let bits = || chi.iter().map(|x| x.to_bits());
     assert_eq!(bits().fold(0, |any, x| any | x), (1 << 48) - 1);
     assert_eq!(bits().fold(!0, |all, x| all & x), 0);
     let different: std::collections::BTreeSet<u128> = bits().collect();
-    assert_eq!(different.len(), 600);
+    assert_eq!(different.len(), count);
     for byte in 0..16 {
         let mut other = coin;
         other[byte] ^= 1;

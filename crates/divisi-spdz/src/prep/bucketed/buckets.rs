@@ -56,8 +56,10 @@ mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use divisi_core::PublicParameters;
-    use divisi_core::testing::Harness;
-    use divisi_field::Gf48;
+    use divisi_core::testing::{Harness, MessageDirection};
+    use divisi_field::{Field, Gf48};
+
+    const OPENED: Step = step!("opened");
 
     /// Every lot of buckets is as secure as it must be by itself, also a small one behind large ones.
     #[test]
@@ -68,6 +70,29 @@ mod tests {
             for [buckets, size] in lots {
                 let bits = bucket::error_bits_behind_firsts(buckets, size);
                 assert!(buckets <= MOST && bits >= f64::from(rho), "{count}: {buckets} of {size}");
+            }
+        }
+    }
+
+    /// \[K16\] Nobody opens a coin for buckets, the first of a session or a later one, before everything that
+    /// was opened has passed its check: an adversary that knew the buckets could still choose what to spoil.
+    #[test]
+    fn every_coin_follows_a_check() {
+        for passed in 0..3 {
+            let harness = Harness::new(2, &PublicParameters::new("coins of buckets"));
+            let recordings = harness.recordings();
+            let ends = harness.act(|session| {
+                let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
+                for lot in 0..=passed {
+                    let lie = party.me().index() == 1 && lot == passed;
+                    party.open(OPENED, &[if lie { Gf48::ONE } else { Gf48::ZERO }], &[Gf48::ZERO])?;
+                    partition(&mut party, 20, 3)?;
+                }
+                Ok(())
+            });
+            assert!(ends.iter().all(Result::is_err), "{passed}: {ends:?}");
+            for recording in recordings {
+                assert_eq!(recording.of(MessageDirection::Out, COIN.name).len(), passed);
             }
         }
     }

@@ -316,6 +316,10 @@ pub(super) fn get(words: &[u128], at: &mut usize, bits: usize) -> u128 {
 }
 
 #[cfg(test)]
+#[cfg(feature = "testing")]
+mod batches;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,0 +1,74 @@
+//! Every batch of items is proven.
+
+use super::*;
+use crate::checks;
+use crate::prep::bucketed::Bucketed;
+use divisi_core::PublicParameters;
+use divisi_core::testing::{failed_check, run};
+use divisi_field::Gf48;
+
+/// Items of which one product is wrong before it is proven: that of this batch and this piece, if there
+/// is one.
+struct Wrong<'s, F: Mac> {
+    leaky: Leaky<'s, F>,
+    proven: usize,
+    at: Option<(usize, usize)>,
+}
+
+impl<'s, F: Mac> Batches<F> for Wrong<'s, F> {
+    type Sent = (&'s Batch, Sent<F>);
+    type Received = (&'s Batch, Received<F>);
+
+    fn send(
+        &mut self,
+        rows: &mut Rows,
+        party: &mut Party<F>,
+        b: WideShares,
+        v: MacShares,
+    ) -> Result<Self::Sent, Abort> {
+        self.leaky.send(rows, party, b, v)
+    }
+
+    fn receive(
+        &mut self,
+        rows: &mut Rows,
+        party: &mut Party<F>,
+        sent: Self::Sent,
+    ) -> Result<Self::Received, Abort> {
+        self.leaky.receive(rows, party, sent)
+    }
+
+    fn prove(&mut self, party: &mut Party<F>, (batch, mut received): Self::Received) -> Result<(), Abort> {
+        if let Some((_, piece)) = self.at.filter(|(at, _)| *at == self.proven) {
+            let lanes = received.items.lanes();
+            received.items.z[piece].x[lanes - 1] += Word32(1);
+        }
+        self.proven += 1;
+        self.leaky.prove(party, (batch, received))
+    }
+}
+
+/// \[K15\] All pieces of every batch are proven, of first items and of others, also in batches behind the
+/// first one of their kind.
+#[test]
+fn every_piece_of_every_batch_is_proven() {
+    let shape = Shape::new(3);
+    let made = |at| {
+        run(2, &PublicParameters::new("batches"), |session| {
+            let config = divisi_ot::SetupConfig::default();
+            let (mut party, mut source) = Bucketed::<Gf48>::start(session, config)?;
+            let batches = [true, true, false, false, false].map(|first| Batch { lanes: 3, first, all: 9 });
+            let counts = batches.iter().map(|batch| rows_of::<Gf48>(&shape, batch.lanes));
+            let leaky = Leaky { shape: &shape, ahead: batches.iter(), made: Default::default() };
+            let at = Option::filter(at, |_| party.me().index() == 1);
+            source.rows.batches(&mut party, counts, &mut Wrong { leaky, proven: 0, at })?;
+            party.check_here()
+        })
+    };
+    assert!(made(None).iter().all(Result::is_ok));
+    for at in (0..5).flat_map(|batch| (0..shape.pieces.len()).map(move |piece| (batch, piece))) {
+        let ends = made(Some(at));
+        assert!(ends.iter().all(Result::is_err), "{at:?}");
+        assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{at:?}: {ends:?}");
+    }
+}
