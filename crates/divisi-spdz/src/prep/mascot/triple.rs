@@ -224,6 +224,23 @@ mod tests {
         assert!(coins.len() == 2 && ends[0] == coins.iter().flat_map(of_coin).collect::<Vec<_>>());
     }
 
+    /// No element of any lane that is combined, nor its factor, occurs twice: of equal ones a party that
+    /// confirmed fewer bits would know the combination.
+    #[test]
+    fn factors_are_whole_and_different() {
+        let ends = run(2, &PublicParameters::new("factors"), |session| {
+            let (mut party, mut rows) = Rows::start::<Gf48>(session, divisi_ot::SetupConfig::default())?;
+            let mut all = Vec::new();
+            for lanes in [40, 1, 20] {
+                let Multiplied { a, b, .. } = multiply(&mut rows, &mut party, lanes)?;
+                assert_eq!([a.len(), b.len()], [TAU * lanes, lanes]);
+                all.extend(a.iter().chain(b.iter()).map(|x| x.to_bits()));
+            }
+            Ok(all)
+        });
+        whole_and_different(&ends.into_iter().flat_map(Result::unwrap).collect::<Vec<_>>());
+    }
+
     /// The elements that a coin gives.
     fn drawn_from<F: Mac>(coin: &[u8; 16], count: usize) -> Vec<u128> {
         let (mut out, mut words) = (vec![F::ZERO; count], vec![0; count * F::WORDS]);

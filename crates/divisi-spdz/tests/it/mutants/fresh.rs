@@ -84,24 +84,25 @@ fn index<E: Lookups>(engine: &mut E, lanes: usize) -> Lookup<E::Bit> {
     Lookup { table: &SBOXES[0], wires }
 }
 
-/// Every lookup of bytes or of bits has its own table, whether tables are made for one layer or for all
-/// \[K2\].
+/// Every lookup of bytes or of bits has its own table, whether tables are made for one layer, for half of
+/// them or for all: those of the first layer behind tables that were made ahead are new, too \[K2\].
 #[test]
 fn every_lookup_has_its_own_table() {
-    for ahead in [true, false] {
+    for ahead in [0, LAYERS / 2, LAYERS] {
         let opened = Opened::of(|session| {
             let mut engine = engine(session)?;
             let zeros = engine.public(&[0; LANES]);
-            if ahead {
-                engine.prepare(LAYERS, 1, LANES)?;
+            if ahead > 0 {
+                engine.prepare(ahead, 1, LANES)?;
             }
             (0..LAYERS).try_for_each(|_| engine.sbox(Direction::Encrypt, &mut [&mut zeros.clone()]))
         });
         all_fresh(&opened.at(OPENED), 8, "bytes");
+        different(opened.at(OPENED), LAYERS, "bytes");
         let opened = Opened::of(|session| {
             let mut engine = engine(session)?;
-            if ahead {
-                engine.prepare_lookups(&[(&SBOXES[0], 2 * LANES * LAYERS)])?;
+            if ahead > 0 {
+                engine.prepare_lookups(&[(&SBOXES[0], 2 * LANES * ahead)])?;
             }
             (0..LAYERS).try_for_each(|_| {
                 let mut layer = [index(&mut engine, LANES), index(&mut engine, LANES)];
@@ -109,19 +110,21 @@ fn every_lookup_has_its_own_table() {
             })
         });
         all_fresh(&opened.at(OPENED_BITS), 6, "bits");
+        different(opened.at(OPENED_BITS), LAYERS, "bits");
     }
 }
 
 /// Wires whose value and mask are zero go through S-boxes. So e is the mask r of a table's index, and an
-/// opened entry is the output's mask o plus the entry's value.
-fn tiny(session: Session, ahead: bool) -> Result<(), Abort> {
+/// opened entry is the output's mask o plus the entry's value. Layers have one direction, or both in turn.
+fn tiny(session: Session, ahead: bool, directions: &[Direction]) -> Result<(), Abort> {
     let mut tiny = Tiny::new(engine(session)?);
     if ahead {
         tiny.prepare(LAYERS, 1, LANES)?;
     }
     for run in [0, 1] {
         let zeros = tiny.public(&[0; LANES]);
-        (0..LAYERS).try_for_each(|_| tiny.sbox(Direction::Encrypt, &mut [&mut zeros.clone()]))?;
+        let mut layers = directions.iter().cycle().take(LAYERS);
+        layers.try_for_each(|d| tiny.sbox(*d, &mut [&mut zeros.clone()]))?;
         if run == 0 {
             tiny.open_indices()?;
         }
@@ -147,12 +150,15 @@ fn tiny_bits(session: Session) -> Result<(), Abort> {
 /// Every table has its own r, and every wire its own o \[K2, K22\].
 #[test]
 fn every_table_and_wire_has_its_own_mask() {
-    for ahead in [true, false] {
-        let opened = Opened::of(|session| tiny(session, ahead));
+    let both = [Direction::Encrypt, Direction::Decrypt];
+    for (ahead, directions) in [(true, &both[..1]), (false, &both[..1]), (true, &both), (false, &both)] {
+        let opened = Opened::of(|session| tiny(session, ahead, directions));
         let e = opened.at(E).concat();
         assert_eq!(e.len(), LAYERS * LANES);
         all_fresh(&e.chunks(LANES).map(<[u8]>::to_vec).collect::<Vec<_>>(), 8, "r");
+        different(e.chunks(LANES), LAYERS, "r");
         all_fresh(&opened.at(ENTRIES), 8, "o");
+        different(opened.at(ENTRIES), LAYERS, "o");
     }
     let opened = Opened::of(tiny_bits);
     let e = opened.at(E_OF_BITS).concat();
