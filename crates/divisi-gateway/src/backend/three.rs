@@ -309,6 +309,10 @@ mod tests {
             let of_two = trouble(Error { kind, retry: false, peer, by_all: false, step, message });
             assert_eq!(of_two, BackendTrouble::Down(Some(2), "no".into()));
         }
+        let (kind, message) = (ErrorKind::Usage, "wrong call".to_owned());
+        let misuse =
+            trouble(Error { kind, retry: false, peer: None, by_all: true, step: "x".into(), message });
+        assert_eq!(misuse, BackendTrouble::Misuse("wrong call".into()));
         // what passes, and what happens at the door, has nothing to do with the request
         for (retry, step) in [(true, "x"), (false, CONNECT)] {
             let (kind, step, message) = (ErrorKind::Refused, step.to_owned(), "no".to_owned());

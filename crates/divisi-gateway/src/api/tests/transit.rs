@@ -146,3 +146,76 @@ fn signatures_are_verified_by_no_key() {
         }
     }
 }
+
+/// Of a batch each tag is compared under the key of the path, and the batch has tags alone.
+#[test]
+fn tags_of_a_batch_are_compared_one_by_one() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    let hmac = r#"{"type":"hmac","key_size":32}"#;
+    for name in ["h", "i"] {
+        bench.ask("POST", &format!("transit/keys/{name}"), hmac);
+    }
+    let tag = |name: &str, input: &str| {
+        let (_, answer) =
+            bench.ask("POST", &format!("transit/hmac/{name}"), &format!("{{\"input\":\"{input}\"}}"));
+        data(&answer, "hmac").to_owned()
+    };
+    let (one, two) = (tag("h", "YWJj"), tag("h", ""));
+    let item = |input: &str, tag: &str| format!("{{\"input\":\"{input}\",\"hmac\":\"{tag}\"}}");
+    let items = [item("YWJj", &one), item("YWJj", &two), item("", &two), format!("{{\"hmac\":\"{two}\"}}")];
+    let body = format!("{{\"batch_input\":[{}]}}", items.join(","));
+    // twice, and under another key between
+    for (name, right) in
+        [("h", [true, false, true, false]), ("i", [false; 4]), ("h", [true, false, true, false])]
+    {
+        let (_, answer) = bench.ask("POST", &format!("transit/verify/{name}"), &body);
+        let Some(Json::Array(results)) = answer.at(&["data", "batch_results"]) else { panic!("{name}") };
+        let valid = results.iter().map(|result| result.get("valid") == Some(&Json::Bool(true)));
+        assert_eq!(valid.collect::<Vec<_>>(), right, "{name}");
+        assert_eq!(results[3].get("error").and_then(Json::as_str), Some("missing input"));
+    }
+    for (name, items, why) in [
+        ("h", r#"{"input":""}"#, "no batch_input elements have 'signature' or 'hmac'"),
+        ("h", r#"{"input":"","hmac":"x"},{"input":""}"#, "some elements of batch_input are missing 'hmac'"),
+        (
+            "h",
+            r#"{"input":"","hmac":"x"},{"input":"","signature":"x"}"#,
+            "elements of batch_input must all provide 'signature' or all provide 'hmac'",
+        ),
+    ] {
+        for _ in 0..2 {
+            let body = format!("{{\"batch_input\":[{items}]}}");
+            assert_eq!(bench.error("POST", &format!("transit/verify/{name}"), &body), (400, why.to_owned()));
+        }
+    }
+    // a key that encrypts, and one that is not there, authenticate nothing, each time
+    for name in ["k", "none", "k"] {
+        let (status, why) = bench.error("POST", &format!("transit/verify/{name}"), &body);
+        assert!(status == 400 && !why.is_empty(), "{name}: {status} {why}");
+    }
+}
+
+/// A data key has the length that is asked for, is shown if it is to be, and opens under its key.
+#[test]
+fn data_keys_have_their_lengths() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    for (bits, bytes) in [(128, 16), (256, 32), (512, 64)] {
+        let body = format!("{{\"bits\":{bits}}}");
+        let (_, answer) = bench.ask("POST", "transit/datakey/plaintext/k", &body);
+        let plaintext = data(&answer, "plaintext").to_owned();
+        assert_eq!(crate::base64::decode(&plaintext).unwrap().len(), bytes);
+        let body_to_open = format!("{{\"ciphertext\":\"{}\"}}", data(&answer, "ciphertext"));
+        let (_, opened) = bench.ask("POST", "transit/decrypt/k", &body_to_open);
+        assert_eq!(data(&opened, "plaintext"), plaintext);
+        let (_, wrapped) = bench.ask("POST", "transit/datakey/wrapped/k", &body);
+        assert!(wrapped.at(&["data", "plaintext"]).is_none());
+    }
+    for bits in [0, 64, 127, 129, 384, 128 + 256, 256 + 65536] {
+        for _ in 0..2 {
+            let found = bench.error("POST", "transit/datakey/plaintext/k", &format!("{{\"bits\":{bits}}}"));
+            assert_eq!(found, (400, "invalid bit length".to_owned()), "{bits}");
+        }
+    }
+}
