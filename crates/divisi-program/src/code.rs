@@ -204,3 +204,30 @@ impl Code {
         cost
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Transfers make ANDs of each kind, and random bits of each use where these are made by transfers.
+    #[test]
+    fn transfers_are_for_ands_and_for_bits_that_they_make() {
+        let none = RunCost::default();
+        assert!(!none.needs_transfers(true) && !none.needs_transfers(false));
+        for ands in [
+            RunCost { ands: 256, ..none },
+            RunCost { a2b_ands: 1, ..none },
+            RunCost { garbled: [1, 0], ..none },
+        ] {
+            assert!(ands.needs_transfers(false) && ands.needs_transfers(true), "{ands:?}");
+        }
+        for bits in [
+            RunCost { b2a_bits: 1, ..none },
+            RunCost { lookup_bits: 1, ..none },
+            RunCost { mask_bits: 256, ..none },
+        ] {
+            assert!(!bits.needs_transfers(false) && bits.needs_transfers(true), "{bits:?}");
+        }
+        assert!(!RunCost { products: 5, mask_triples: 5, ..none }.needs_transfers(true));
+    }
+}

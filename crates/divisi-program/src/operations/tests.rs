@@ -168,3 +168,45 @@ fn inputs_of_another_number_are_refused() {
     // whoever is refused first ends the session of the others
     assert!(ends.iter().any(Result::is_ok), "{ends:?}");
 }
+
+/// A batch takes as much memory whatever its items are: the larger an item, the fewer. Items that take slots
+/// of ciphertexts fill whole ones.
+#[test]
+fn batches_are_bounded_by_what_their_items_take() {
+    let of_form = |op: Op, entries, private, form, count| {
+        let job = OperationJob { op, numbers: NumberSize::Bits31, bits: 9, entries, private, count };
+        let adder = (op == Op::A2b).then(NumberAdder::default);
+        let form = op.has_bits().then_some(form);
+        Operations::new(job, PARTIES, SetupConfig::default(), (form, adder), true).unwrap().batch()
+    };
+    let batch = |op, entries, private, count| of_form(op, entries, private, BitForm::Cot, count);
+    let many = usize::MAX >> 8;
+    for (op, entries, private, weight) in [
+        (Op::Dabit, 8, false, 1),
+        (Op::B2a, 8, false, 9),
+        (Op::A2b, 8, false, 16),
+        (Op::Lookup2, 8, false, 2),
+        (Op::Lookup, 8, false, 8),
+        (Op::Lookup, 256, false, 256),
+    ] {
+        assert_eq!(batch(op, entries, private, many), BATCH / weight, "{op:?}");
+        assert_eq!([0, 1, 300].map(|count| batch(op, entries, private, count)), [1, 1, 300], "{op:?}");
+    }
+    for (op, weight) in [(Op::E2a, 4), (Op::A2e, 4), (Op::TripleArith, 2)] {
+        let of = operations(op, NumberSize::Bits31, BitForm::Cot, false);
+        let slots = of.rings().next().unwrap().dimension();
+        let most = batch(op, 8, false, many);
+        assert!(
+            most.is_multiple_of(slots) && (BATCH / weight..BATCH / weight + slots).contains(&most),
+            "{op:?}"
+        );
+        assert_eq!(batch(op, 8, false, 5), 5, "{op:?}");
+    }
+    // private tables: by triples eight numbers an entry, by ciphertexts four
+    for entries in [8, 256] {
+        for (form, weight) in [(BitForm::Cot, 8), (BitForm::Ciphertexts(Form::LeanTree), 4)] {
+            let most = of_form(Op::Lookup, entries, true, form, many);
+            assert_eq!(most, BATCH / (weight * (entries - 1)), "{form:?} {entries}");
+        }
+    }
+}
