@@ -288,8 +288,8 @@ fn coefficients(coin: &[u8; 16], count: usize) -> Vec<Gf48> {
     (0..count).map(chi).collect()
 }
 
-/// Every value has a coefficient of its own, in whatever block of values that are combined together. All bits of coefficients are random, and a change of any byte of
-/// the coin changes every coefficient.
+/// Every value has a coefficient of its own, in whatever block of values that are combined together. All bits
+/// of coefficients are random, and a change of any byte of the coin changes every coefficient.
 #[test]
 fn coefficients_are_whole_and_different() {
     let coin = [3; 16];
