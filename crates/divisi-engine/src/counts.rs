@@ -51,7 +51,7 @@ mod tests {
     /// All counts of a phase are added up.
     #[test]
     fn counts_of_phases_are_added_up() {
-        let phase = |bits, bytes, rounds| PhaseCounts { bits, bytes, rounds, ..PhaseCounts::default() };
+        let phase = |bits, bytes, rounds| PhaseCounts { bits, bytes, rounds };
         let mut sum = PhaseCounts::default();
         [phase(1, 20, 300), phase(4, 50, 600)].iter().for_each(|phase| add(&mut sum, phase));
         assert_eq!((sum.bits, sum.bytes, sum.rounds), (5, 70, 900));
