@@ -38,11 +38,14 @@ mod tests {
 
     #[test]
     fn outputs_are_alike_at_all_parties() {
-        let own = |byte: u8| Own::new(vec![7, byte]);
-        assert!(alike(vec![own(1); 3]).is_ok_and(|all| all == [7, 1]));
-        for other in 0..3 {
-            let owns = (0..3).map(|i| own(u8::from(i == other)));
-            assert!(alike(owns.collect()).is_err(), "{other}");
+        for length in [2, 1 << 20] {
+            // the last byte counts
+            let own = |byte: u8| Own::new([vec![7; length - 1], vec![byte]].concat());
+            assert!(alike(vec![own(1); 3]).is_ok_and(|all| all == *own(1)));
+            for other in 0..3 {
+                let owns = (0..3).map(|i| own(u8::from(i == other)));
+                assert!(alike(owns.collect()).is_err(), "{other}");
+            }
         }
     }
 

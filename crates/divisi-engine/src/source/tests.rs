@@ -55,6 +55,12 @@ fn a_file_that_changes_meanwhile_is_an_error() {
             assert!(sized.read_exact(&mut rest).unwrap_err().to_string().contains("it changed"));
         }
     }
+    // a large file too
+    std::fs::write(&path, vec![7; 1 << 20]).unwrap();
+    let mut large = NamedSource::open(&path).unwrap();
+    assert_eq!(large.hold(1 << 20).unwrap().length(), 1 << 20);
+    touch();
+    assert!(large.is_at_end().unwrap_err().to_string().contains("it changed"));
     // nor is there more behind the end that was read
     std::fs::write(&path, [7; 100]).unwrap();
     let mut ended = NamedSource::open(&path).unwrap();
