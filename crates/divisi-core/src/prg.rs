@@ -263,6 +263,25 @@ mod tests {
         assert_eq!(hex(&out), "66e94bd4ef8a2c3b884cfa59ca342b2e");
     }
 
+    /// Each implementation ends within a block where it is told to, and begins at any.
+    #[test]
+    fn a_cipher_ends_within_a_block() {
+        let own =
+            || Blocks { cipher: Aes128Enc::new(&[4; 16].into()), blocks: [Block::default(); BATCH / 2] };
+        let mut ciphers = [Cipher::new(&[4; 16]), Cipher::Blocks(Box::new(own()))];
+        let mut whole = vec![0; 3 * BATCH + 8];
+        ciphers[0].words(0, &mut whole);
+        for cipher in &mut ciphers {
+            for length in [0, 1, 2, 3, BATCH - 1, BATCH, BATCH + 1, 2 * BATCH + 5] {
+                for block in [0, 1, 7] {
+                    let mut out = vec![0; length];
+                    cipher.words(block as u64, &mut out);
+                    assert!(out == whole[2 * block..].iter().copied().take(length).collect::<Vec<u64>>());
+                }
+            }
+        }
+    }
+
     /// Parties on different processors draw the same.
     #[test]
     fn the_stream_does_not_depend_on_the_processor() {

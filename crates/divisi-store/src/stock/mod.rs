@@ -100,7 +100,7 @@ impl Reserve {
     ) -> Result<Reserve, StockError> {
         let counts = vec![Count::default(); info.series.len()];
         let state = StockState { counts, open: true, at_risk: false };
-        let mut body = Zeroizing::new(vec![0; LONGEST]);
+        let mut body = Zeroizing::new(vec![0; LONGEST - seal::OVERHEAD]);
         let mut wrap = Zeroizing::new([0; 32]);
         entropy(wrap.as_mut_slice());
         let head = Head { info, secret: secret.to_vec(), wrap: *wrap };

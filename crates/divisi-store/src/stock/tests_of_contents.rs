@@ -61,3 +61,33 @@ fn heads_and_states_that_no_stock_writes_are_damage() {
     put(HEAD, &of_head);
     assert!(Reserve::open(&dir, key(1), entropy(), 2).is_ok());
 }
+
+/// A stock of more kinds than its head has room for is refused; a directory that has no head is no stock.
+#[test]
+fn kinds_are_bounded_and_a_head_is_needed() {
+    let outer = tempfile::tempdir().unwrap();
+    let dir = outer.path().join("party");
+    let kind = info(2).series[0].clone();
+    let of = |kinds: usize| StockInfo { series: vec![kind.clone(); kinds], ..info(2) };
+    let made = |kinds| Reserve::create(&dir, key(1), entropy(), of(kinds), vec![1; 6].into()).map(drop);
+    for kinds in [2000, 5000] {
+        let end = made(kinds);
+        assert!(
+            matches!(&end, Err(StockError::Damaged(at, why)) if *at == dir && why.contains("more kinds")),
+            "{end:?}"
+        );
+    }
+    // what can be made can be opened
+    let most = (1..2000)
+        .collect::<Vec<_>>()
+        .partition_point(|kinds| made(*kinds).is_ok_and(|()| forget(&dir).unwrap()));
+    for kinds in [10, most] {
+        forget(&dir).unwrap();
+        made(kinds).unwrap();
+        assert!(look(&dir, &key(1)).is_ok(), "{kinds}");
+    }
+    std::fs::remove_file(dir.join(HEAD)).unwrap();
+    for _ in 0..2 {
+        assert!(matches!(look(&dir, &key(1)), Err(StockError::Missing(at)) if at == dir));
+    }
+}
