@@ -97,6 +97,7 @@ struct Oracles {
 }
 
 impl Oracles {
+    #[cfg_attr(feature = "testing", track_caller)]
     fn new(session: &Session, sender: PartyId, receiver: PartyId) -> Oracles {
         let tagged = |context: &str| {
             let mut hasher = blake3::Hasher::new_derive_key(context);

@@ -62,6 +62,7 @@ impl Bits<'_> {
     }
 
     /// `tiles` tiles: these bits first, then random ones.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn tiles(&self, session: &Session, tiles: usize) -> Vec<u128> {
         let mut bits = random_bits(session, tiles);
         if let Bits::Chosen(words, count) = self {
@@ -116,6 +117,7 @@ pub(crate) fn produce<R: Outcome>(
 }
 
 /// Steps 1 and 2 up to where we would have to wait for the peers. `ahead` is that of [`Request`].
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn begin<R: Outcome>(
     session: &mut Session,
     ends: &mut Ends,
@@ -242,6 +244,7 @@ impl Produced {
 }
 
 /// Random bits that only we know, one word for each tile.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn random_bits(session: &Session, tiles: usize) -> Vec<u128> {
     let mut seed = Zeroizing::new([0; 16]);
     session.entropy(purposes::BITS_SEED, seed.as_mut_slice());

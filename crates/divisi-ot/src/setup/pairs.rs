@@ -112,7 +112,10 @@ pub(super) fn connect(
     // 2.
     // each peer's first rows: a random choice for each base OT, and a tile that is sacrificed
     let tiles = layout.all().div_ceil(TILE) + 1;
-    let x: Vec<_> = (0..n).map(|_| Zeroizing::new(random_bits(session, tiles))).collect();
+    // they go to those towards whom we have trees already
+    let asked = |party| config.base == Base::Half && party != me && sends(party);
+    let drawn = |party| if asked(party) { random_bits(session, tiles) } else { Vec::new() };
+    let x: Vec<_> = PartyId::all(n).map(|party| Zeroizing::new(drawn(party))).collect();
     let x: Vec<&[u128]> = x.iter().map(|x| x.as_slice()).collect();
     let (mut coins, first) = session.exchange(|session| {
         for peer in session.peers() {
@@ -226,6 +229,7 @@ fn hashed(
 }
 
 /// Makes the trees towards a peer and sends them.
+#[cfg_attr(feature = "testing", track_caller)]
 fn make(
     session: &mut Session,
     peer: PartyId,

@@ -71,6 +71,7 @@ impl Setup {
     }
 
     /// Draws our bits, and sends at most `ahead` chunks of corrections.
+    #[cfg_attr(feature = "testing", track_caller)]
     fn correct(
         &mut self,
         session: &mut Session,

@@ -147,6 +147,7 @@ pub(crate) fn message_bytes(layout: Layout) -> usize {
 
 /// Makes the trees towards a holder and appends the message. `flips` corrects the holder's choices in the
 /// base OTs; `lowest` is its bit 0, if that is public.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn make(
     session: &Session,
     permutations: &Permutations,
