@@ -127,6 +127,7 @@ impl<F: Mac> Party<F> {
 }
 
 /// For each of the lists, the sum of chi_j times element j; the chi_j come from the coin.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] {
     let mut prg = Prg::of(purposes::MACS, coin);
     let mut words = vec![0; CHUNK * F::WORDS];

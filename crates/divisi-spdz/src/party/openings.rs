@@ -36,20 +36,26 @@ impl<F: Mac> Party<F> {
     }
 
     /// Add our part of a fresh sharing of zero \[K20\].
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn randomise<V: Shareable>(&mut self, x: &mut [V]) {
         if x.is_empty() || self.zeros.is_empty() {
             return;
         }
         self.session.observe(checks::K20); // [K20]
-        self.zeros.iter_mut().for_each(|prg| V::add_random(prg, x));
+        for prg in &mut self.zeros {
+            V::add_random(prg, x);
+        }
     }
 
     /// Append our shares of a client's output to `body`, re-randomised whatever the number of parties
     /// \[K20\].
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn for_client<V: Shareable>(&mut self, x: &[V], body: &mut Vec<u8>) {
         let mut ours = Zeroizing::new(x.to_vec());
         self.session.observe(checks::K20); // [K20]
-        self.client_zeros.iter_mut().for_each(|prg| V::add_random(prg, &mut ours));
+        for prg in &mut self.client_zeros {
+            V::add_random(prg, &mut ours);
+        }
         V::pack(&ours, body);
     }
 

@@ -31,6 +31,7 @@ pub(super) fn lots(count: usize, rho: u32) -> impl Iterator<Item = [usize; 2]> {
 /// items \[K16\].
 ///
 /// Cost: a check of everything that was opened, and a coin.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(super) fn partition<F: Mac>(
     party: &mut Party<F>,
     buckets: usize,

@@ -42,6 +42,7 @@ impl<F: Mac> Products<F> {
     /// (docs/spdz.md, 7).
     ///
     /// Cost: f bits, and the bits of a coin; 2 rounds.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub fn prove(self, party: &mut Party<F>, r: &Auth<F, F>) -> Result<(), Abort> {
         let coin = party.coins.toss(&mut party.session, COIN)?;
         let sums = Zeroizing::new(combinations(&coin, [&self.x, &self.m]));

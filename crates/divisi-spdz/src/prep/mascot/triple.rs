@@ -160,6 +160,7 @@ fn sacrifice<F: Mac>(
 }
 
 /// Random elements that only we know.
+#[cfg_attr(feature = "testing", track_caller)]
 fn drawn<F: Mac>(party: &Party<F>, count: usize) -> WipedVec<F> {
     let mut seed = Zeroizing::new([0; 16]);
     party.session.entropy(purposes::OWN_SEED, seed.as_mut_slice());

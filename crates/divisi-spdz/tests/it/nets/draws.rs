@@ -127,7 +127,8 @@ fn each_part_of_what_is_drawn_is_used() {
     let words = "an element is made of 16 bytes, of which 48 bits remain";
     let idle = &[
         ("spdz own", "triple.rs", IdlePart::End(80), words),
-        ("spdz zero", "party/openings.rs", IdlePart::End(80), words),
+        ("spdz zero", "party/openings.rs", IdlePart::Last, "openings are of elements, or of a few bytes"),
+        ("spdz zero", "check.rs", IdlePart::End(80), words),
     ];
     let net = PartNet { folder: env!("CARGO_MANIFEST_DIR"), packages: &["divisi-spdz"], shapes, idle };
     assert_eq!(net.judge(1), [] as [String; 0]);
