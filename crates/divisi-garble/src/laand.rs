@@ -143,6 +143,7 @@ fn halves(
 }
 
 /// Derives a seed for one purpose from a coin.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(crate) fn expanded(coin: &[u8; 16], purpose: &str) -> [u8; 16] {
     let mut out = [0; 16];
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble coin v1");

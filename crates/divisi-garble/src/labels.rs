@@ -92,6 +92,7 @@ impl Labels {
         table
     }
 
+    #[cfg_attr(feature = "testing", track_caller)]
     fn flush(
         &mut self,
         writer: &mut Writer<'_>,
