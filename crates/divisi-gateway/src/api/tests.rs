@@ -1,5 +1,6 @@
 //! The API over a table in memory: whole requests, as recorded ones have them.
 
+mod mounts;
 mod rights;
 mod system;
 mod transit;
@@ -252,30 +253,6 @@ fn tokens_permit_what_their_file_says() {
     assert_eq!(status("wrong", "GET", "transit/nope"), 403);
     assert_eq!(status("wrong", "GET", "sys/health"), 200);
     assert_eq!(status("wrong", "GET", "sys/internal/ui/mounts"), 200);
-}
-
-/// A token that may encrypt makes no key, and a list shows a token the keys that it may list.
-#[test]
-fn tokens_make_and_list_what_their_file_says() {
-    let bench = Bench::new();
-    let encrypt = || bench.as_token("app", "POST", "transit/encrypt/k", r#"{"plaintext":""}"#).status;
-    assert_eq!(encrypt(), 403);
-    assert_eq!(bench.as_token("app", "POST", "transit/keys/k", "").status, 403);
-    assert_eq!(bench.as_token("app", "GET", "transit/keys/k", "").status, 404);
-    for name in ["k", "other"] {
-        bench.ask("POST", &format!("transit/keys/{name}"), "");
-    }
-    assert_eq!(encrypt(), 200);
-    let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(b"app"));
-    let tokens = format!(
-        "[[token]]\nname = \"app\"\nsha256 = \"{hash}\"\nkeys = [\"transit/k\"]\noperations = [\"list\"]\n"
-    );
-    bench.gateway.replace_tokens(Tokens::parse(&tokens).unwrap());
-    let answer = bench.as_token("app", "LIST", "transit/keys", "");
-    let listed = read(&answer.body.unwrap()).unwrap();
-    assert_eq!(listed.at(&["data", "keys"]), Some(&Json::texts(["k"])));
-    // the file that was read again counts from now on, and the old one no more
-    assert_eq!((encrypt(), bench.ask("POST", "transit/keys/new", "").0), (403, 403));
 }
 
 /// No mistake stands for trouble of a server, and no trouble for a mistake.

@@ -15,6 +15,11 @@ const ASKED: &[(&str, &str, &str, &str)] = &[
     ("hmac", "POST", "transit/hmac/h/sha2-256", r#"{"input":"YWJj"}"#),
     ("verify", "POST", "transit/verify/h", r#"{"input":"YWJj","hmac":"vault:v1:AAAA"}"#),
     ("verify", "POST", "transit/verify/h/sha2-256", r#"{"input":"YWJj","hmac":"vault:v1:AAAA"}"#),
+    ("encrypt", "POST", "transit/encrypt/k", r#"{"batch_input":[{"plaintext":"YWJj"}]}"#),
+    ("decrypt", "POST", "transit/decrypt/k", r#"{"batch_input":[{"ciphertext":"vault:v1:AAAA"}]}"#),
+    ("rewrap", "POST", "transit/rewrap/k", r#"{"batch_input":[{"ciphertext":"vault:v1:AAAA"}]}"#),
+    ("hmac", "POST", "transit/hmac/h", r#"{"batch_input":[{"input":"YWJj"}]}"#),
+    ("verify", "POST", "transit/verify/h", r#"{"batch_input":[{"input":"YWJj","hmac":"vault:v1:AAAA"}]}"#),
     ("random", "POST", "transit/random", ""),
     ("random", "POST", "transit/random/16", ""),
     ("hash", "POST", "transit/hash", r#"{"input":"YWJj"}"#),
@@ -37,6 +42,37 @@ fn a_permission_permits_its_own_requests_alone() {
             assert_eq!(status != 403, *needed == permission, "{permission}: {method} {target}: {status}");
         }
     }
+}
+
+/// A token that may encrypt makes no key, and a list shows a token the keys that it may list.
+#[test]
+fn tokens_make_and_list_what_their_file_says() {
+    let bench = Bench::new();
+    let encrypts = |body: &str| bench.as_token("app", "POST", "transit/encrypt/k", body).status;
+    let encrypt = || encrypts(r#"{"plaintext":""}"#);
+    // not by a batch, and not by a text that is none, either
+    for body in [r#"{"plaintext":""}"#, r#"{"batch_input":[{"plaintext":""}]}"#, r#"{"plaintext":"%"}"#] {
+        assert_eq!(encrypts(body), 403, "{body}");
+    }
+    assert_eq!(bench.as_token("app", "POST", "transit/keys/k", "").status, 403);
+    assert_eq!(bench.as_token("app", "GET", "transit/keys/k", "").status, 404);
+    for name in ["k", "other"] {
+        bench.ask("POST", &format!("transit/keys/{name}"), "");
+    }
+    assert_eq!(encrypt(), 200);
+    let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(b"app"));
+    let tokens = format!(
+        "[[token]]\nname = \"app\"\nsha256 = \"{hash}\"\nkeys = [\"transit/k\"]\noperations = [\"list\"]\n"
+    );
+    bench.gateway.replace_tokens(Tokens::parse(&tokens).unwrap());
+    for query in ["", "?limit=1", "?limit=9", "?after=a", "?after=a&limit=9"] {
+        let answer = bench.as_token("app", "LIST", &format!("transit/keys{query}"), "");
+        let listed = read(&answer.body.unwrap()).unwrap();
+        assert_eq!(listed.at(&["data", "keys"]), Some(&Json::texts(["k"])), "{query}");
+    }
+    assert_eq!(bench.as_token("app", "LIST", "transit/keys?after=k&limit=9", "").status, 404);
+    // the file that was read again counts from now on, and the old one no more
+    assert_eq!((encrypt(), bench.ask("POST", "transit/keys/new", "").0), (403, 403));
 }
 
 /// A wrapped data key leaves wrapped alone; each is another one in every 16 bytes, whatever its size, and so
