@@ -1,6 +1,8 @@
 //! What each server admits under a key, by itself, before the three compare what they have.
 
+use super::wiped::ordered;
 use super::*;
+use crate::request::KeyServe;
 use crate::request::{AAD, FunctionRequest, IV, MODE_AAD, MODE_MESSAGE, Mode, ModeRequest, Tag};
 use crate::server::admission::admit;
 use divisi_store::{BLOCK, Purpose, USES};
@@ -38,7 +40,7 @@ fn mac(key: &KeyName, settings: &Settings, tag: Option<(bool, usize)>) -> Item {
 
 /// Every use of a key, with the purpose of the keys that it is for and their type, if there is one such type
 /// only; decryption with GCM comes last.
-fn uses(key: &KeyName) -> Vec<(Item, Purpose, Option<String>)> {
+pub(super) fn uses(key: &KeyName) -> Vec<(Item, Purpose, Option<String>)> {
     let (way, key) = (SboxChoice::DEFAULT, key.clone());
     let mut all = vec![
         (Item::Encrypt { key: key.clone(), aad: aad(), length: 1, way }, Purpose::Gcm, None),
@@ -71,7 +73,7 @@ fn uses(key: &KeyName) -> Vec<(Item, Purpose, Option<String>)> {
     all
 }
 
-fn serves(kind: KeyType, purpose: Purpose, name: Option<&String>) -> bool {
+pub(super) fn serves(kind: KeyType, purpose: Purpose, name: Option<&String>) -> bool {
     kind.purpose() == purpose && name.is_none_or(|name| kind.name() == name)
 }
 
@@ -169,6 +171,55 @@ fn a_client_is_its_name_with_its_identity() {
         other.fingerprint[bit / 8] ^= 1 << (bit % 8);
         assert!(!serves(&other), "{bit}");
     }
+    let name = key();
+    let Item::KeyNew(new) = new_key(name.clone(), KeyType::Aes128) else { panic!("a new key") };
+    let mut items: Vec<Item> = uses(&name).into_iter().map(|(item, ..)| item).collect();
+    items.extend([
+        sha256(0),
+        Item::KeyList { after: None },
+        Item::KeyNew(new.clone()),
+        Item::KeyImport(new),
+        Item::KeyExport { name: name.clone() },
+        Item::KeyDestroy { name: name.clone() },
+        Item::KeyServe(KeyServe { name, client: "bob".into(), serves: true }),
+    ]);
+    for item in items {
+        for fingerprint in [[0; 32], three.bob(0).fingerprint] {
+            let refused = admit(three.node(0), &Who { fingerprint, ..alice.clone() }, &item).err();
+            let why = refused.expect("refused").message;
+            assert!(why.contains("client alice is not in the configuration"), "{item:?}: {why}");
+        }
+    }
+}
+
+/// Whoever a key serves no more is admitted to none of its uses, whatever was admitted before: when its owner
+/// took the client off, and when the operators gave the key to others.
+#[test]
+fn what_was_admitted_once_is_not_admitted_for_good() {
+    let (three, keys) = of_each_type();
+    three.run(|i, state| {
+        for (id, key, kind) in &keys {
+            let fitting =
+                uses(key).into_iter().filter(|(_, purpose, name)| serves(*kind, *purpose, name.as_ref()));
+            let items: Vec<Item> = fitting.map(|(item, ..)| item).collect();
+            // of alice and of bob, to how many uses
+            let admitted = || {
+                let serves = |who: &Who, item: &Item| admit(three.node(i), who, item).is_ok();
+                [three.alice(i), three.bob(i)]
+                    .map(|who| items.iter().filter(|item| serves(&who, item)).count())
+            };
+            let (all, mut seen) = (items.len(), vec![admitted()]);
+            for (number, serves) in [(2, true), (3, false)] {
+                let asked = KeyServe { name: key.clone(), client: "bob".into(), serves };
+                three.ask_for(i, *id, number, Item::KeyServe(asked));
+                state.round(LEADER, &[Offer { number, ..offer(*id) }]).unwrap();
+                seen.push(admitted());
+            }
+            ordered(state, &Order::chown(key.clone(), vec!["bob".into()]));
+            seen.push(admitted());
+            assert_eq!(seen, [[all, 0], [all, all], [all, 0], [0, all]], "{kind}");
+        }
+    });
 }
 
 /// A key that is used up at one server serves nothing but decryption with GCM: every other use counts, in
@@ -231,17 +282,21 @@ fn a_use_is_counted_once_however_often_it_is_offered() {
 }
 
 /// A configuration that is reloaded is in force as a whole: the limits of all clients and of single ones, the
-/// time limit, and the list of clients that is compared with the others'.
+/// time limit, and the list of clients that is compared with the others'. What a client has used of its hour
+/// stays used.
 #[test]
 fn what_is_reloaded_is_in_force() {
     let three = Three::new();
     let node = three.node(0);
     let text = node.config().to_toml().replace("name = \"alice\"", "name = \"alice\"\nlimits = { keys = 9 }");
     let text = text.replace("name = \"bob\"", "name = \"carol\"");
-    let text = text.replacen("[[party]]", "[limits]\nwaiting = 7\n\n[[party]]", 1);
+    let text = text.replacen("[[party]]", "[limits]\nwaiting = 7\nbytes_an_hour = 1500\n\n[[party]]", 1);
     let config = Config::parse(&format!("timeout_seconds = 77\n{text}")).unwrap();
     let clients = config.digest().clients;
     assert_ne!(node.clients(), clients);
+    (1..=2).for_each(|id| three.enter(0, id));
+    three.ask_for(0, 1, 1, encrypt(1000));
+    node.schedule(|schedule, now| schedule.charge(&offer(1), Duration::from_secs(5), now));
     three.servers[0].reload(config).unwrap();
     assert_eq!(node.clients(), clients);
     node.schedule(|schedule, _| {
@@ -251,4 +306,8 @@ fn what_is_reloaded_is_in_force() {
         assert_eq!(schedule.timeout, Duration::from_secs(77));
     });
     assert_eq!(node.timeout(), Duration::from_secs(77));
+    assert_eq!(node.schedule(|schedule, _| schedule.computed("alice")), Duration::from_secs(5));
+    three.ask_for(0, 2, 1, encrypt(501));
+    let why = three.refusal(0, 2, 1).expect("used up").message;
+    assert!(why.contains("1000 of its 1500 bytes"), "{why}");
 }

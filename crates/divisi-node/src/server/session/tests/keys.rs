@@ -1,5 +1,6 @@
 //! Keys that are made and destroyed where the servers' stores differ.
 
+use super::admitted::{serves, uses};
 use super::*;
 use crate::request::{KeyServe, Reply, ToClient};
 use crate::server::stores::STORES;
@@ -168,6 +169,37 @@ fn whatever_is_asked_of_a_key_its_files_are_compared() {
             assert!(failed.step.ends_with("/load"), "{item:?}: {failed:?}");
             assert!(failed.message.contains("files of key k do not belong together"), "{failed:?}");
         }
+    }
+}
+
+/// Of a key each byte of both components is compared before it is used, however long the key is \[A26\].
+#[test]
+fn every_byte_of_a_key_is_compared() {
+    let kind = *KeyType::ALL.iter().max_by_key(|kind| kind.bytes()).unwrap();
+    let fits = |purpose, name: Option<&String>| serves(kind, purpose, name);
+    let (item, ..) = uses(&key()).into_iter().find(|(_, p, name)| fits(*p, name.as_ref())).unwrap();
+    let three = Three::new();
+    three.all_asked_for(1, &new_key(key(), kind));
+    let places: Vec<(bool, usize)> = (0..kind.bytes()).flat_map(|at| [(false, at), (true, at)]).collect();
+    three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        // there, and back again
+        let differ = |(second, at)| differ_at(&three.dir.path().join("party 2"), second, at);
+        for (number, place) in (2..).zip(&places) {
+            (0..i % 2).for_each(|_| differ(*place));
+            three.ask_for(i, 1, number, item.clone());
+            state.round(LEADER, &[step_of(number, 0)]).unwrap();
+            (0..i % 2).for_each(|_| differ(*place));
+        }
+        let number = 2 + places.len() as u64;
+        three.ask_for(i, 1, number, item.clone());
+        state.round(LEADER, &[step_of(number, 0)]).unwrap();
+        assert!(three.has(i, 1, number));
+    });
+    for i in 0..3 {
+        let told = three.refusals(i, 1);
+        assert_eq!(told.len(), places.len());
+        assert!(told.iter().all(|(_, failed)| failed.message.contains("do not belong together")), "{told:?}");
     }
 }
 

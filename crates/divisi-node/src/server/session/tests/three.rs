@@ -209,10 +209,16 @@ impl Three {
 
 /// Give a server's file of the key another share.
 pub(super) fn differ(data: &Path) {
+    differ_at(data, false, 3);
+}
+
+/// The same, by this byte of its first or second component.
+pub(super) fn differ_at(data: &Path, second: bool, at: usize) {
     let keys = data.join("keys");
     let store = StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &keys).unwrap();
     let mut file = store.load(&key()).unwrap().unwrap();
-    file.secret.as_mut().unwrap().first[3] ^= 1;
+    let secret = file.secret.as_mut().unwrap();
+    (if second { &mut secret.second } else { &mut secret.first })[at] ^= 1;
     std::fs::remove_file(keys.join("k.key")).unwrap();
     store.prepare(&mut file).unwrap();
 }

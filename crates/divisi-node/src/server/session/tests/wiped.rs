@@ -8,7 +8,7 @@ use divisi_core::{Boolean, ProgramRun};
 use divisi_symmetric::algorithm::Settings;
 
 /// The operators of all three give an order, and it is carried out.
-fn ordered(state: &mut ServerState<'_>, order: &Order) {
+pub(super) fn ordered(state: &mut ServerState<'_>, order: &Order) {
     let id = state.node.keys.load(&order.key).unwrap().map(|key| key.info.id);
     state.node.operators(|orders, now| orders.ask(order, id, now)).unwrap();
     state.order(LEADER, order).unwrap();
