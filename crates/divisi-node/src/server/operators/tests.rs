@@ -180,6 +180,8 @@ fn another_key_of_the_same_name_is_not_meant() {
         other[byte] ^= 0x80;
         orders.ask(&order, ID, now).unwrap();
         orders.take_log();
+        // nor is it after another session has begun
+        (0..byte).for_each(|_| orders.rejoined());
         assert_eq!(orders.stands(&order, Some(other), now), NONE, "{byte}");
         logged(&mut orders, "ended, because another key has this name now");
         assert_eq!(orders.state(&order), None);

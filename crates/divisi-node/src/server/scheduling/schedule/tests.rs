@@ -1,5 +1,7 @@
 //! What a schedule decides, event by event.
 
+mod ends;
+
 use super::*;
 use crate::CHUNK;
 use crate::request::{SboxChoice, UNANSWERED};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::RoundsChoice;
-use crate::request::{Mode, ModeRequest};
+use crate::request::{KeyServe, Mode, ModeRequest};
 use crate::server::agreement::rounds_of;
 use divisi_core::{Bytes, Direction};
 
@@ -106,6 +106,33 @@ fn what_is_made_ahead_is_charged() {
     });
     for (charged, took) in charged {
         assert!(charged > took / 2 && charged <= took, "{charged:?} of {took:?}");
+    }
+}
+
+/// What is made ahead in place of what short messages of two clients used together is charged to both.
+#[test]
+fn all_whose_messages_are_computed_together_pay_for_what_is_made_ahead() {
+    let three = Three::asked_for_key();
+    let charged = three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        let serve = KeyServe { name: key(), client: "bob".into(), serves: true };
+        three.ask_for(i, 1, 2, Item::KeyServe(serve));
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        for (id, who) in [(2, three.alice(i)), (3, three.bob(i))] {
+            let (aad, way) = (Blob(Vec::new()), SboxChoice(Protocol::Lut16));
+            three.enter_as(i, id, who);
+            three.ask_for(i, id, 1, Item::Encrypt { key: key(), aad, length: 0, way });
+            three.say(i, id, ToServer::Finish { number: 1 });
+        }
+        state.round(LEADER, &[offer(2), offer(3)]).unwrap();
+        let computed = |client| three.node(i).schedule(|schedule, _| schedule.computed(client));
+        let before = ["alice", "bob"].map(computed);
+        assert!(state.rep.lacks_stock());
+        state.restock().unwrap();
+        [computed("alice") - before[0], computed("bob") - before[1]]
+    });
+    for [alice, bob] in charged {
+        assert!(alice > Duration::ZERO && alice == bob, "{alice:?} and {bob:?}");
     }
 }
 
