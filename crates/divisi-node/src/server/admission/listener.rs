@@ -90,10 +90,9 @@ fn turn_away(me: PartyId, mut connection: Connection) {
     }
 }
 
-/// The client at the other end, according to the current configuration.
-fn identity(node: &Node, connection: &Connection) -> Option<Who> {
+/// The client at the other end, by the identity that it proved: its name may belong to another one by now.
+pub(crate) fn identity(node: &Node, connection: &Connection) -> Option<Who> {
     let Peer::Client(name) = connection.peer() else { return None };
-    let config = node.config();
-    let client = config.clients().iter().find(|c| c.name == *name)?;
-    Some(Who { name: name.clone(), fingerprint: *client.pin.fingerprint().bytes() })
+    let who = Who { name: name.clone(), fingerprint: *connection.identity().bytes() };
+    node.knows(&who).is_ok().then_some(who)
 }

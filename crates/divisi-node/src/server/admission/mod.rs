@@ -17,4 +17,6 @@ mod slots;
 pub use algorithms::least_tag;
 pub(crate) use algorithms::{function_settings, gcm_takes, key_size};
 pub(crate) use listener::accept;
+#[cfg(test)]
+pub(crate) use listener::identity;
 pub(crate) use requests::{LOAD, admit, count, find, into_use, is_counted, stored};

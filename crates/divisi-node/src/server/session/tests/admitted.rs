@@ -4,7 +4,8 @@ use super::wiped::ordered;
 use super::*;
 use crate::request::KeyServe;
 use crate::request::{AAD, FunctionRequest, IV, MODE_AAD, MODE_MESSAGE, Mode, ModeRequest, Tag};
-use crate::server::admission::admit;
+use crate::server::admission::{admit, identity};
+use divisi_net::Connection;
 use divisi_store::{BLOCK, Purpose, USES};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 
@@ -220,6 +221,31 @@ fn what_was_admitted_once_is_not_admitted_for_good() {
             assert_eq!(seen, [[all, 0], [all, all], [all, 0], [0, all]], "{kind}");
         }
     });
+}
+
+/// A client is who it proved to be when it connected, also if its name belongs to another identity by the
+/// time at which the server takes the connection.
+#[test]
+fn a_name_that_was_given_to_another_identity_meanwhile_admits_nobody() {
+    let three = Three::new();
+    let (node, world) = (three.node(0), Arc::new(Machine) as Arc<dyn World>);
+    let [old, new] = [(); 2].map(|()| divisi_net::Identity::generate(&Machine));
+    let named = |identity: &divisi_net::Identity| {
+        node.config().add_client("carol", divisi_net::Pin::Key(identity.public())).unwrap()
+    };
+    three.servers[0].reload(named(&old)).unwrap();
+    let taken = |before_it_is_taken: &dyn Fn()| {
+        let within = Duration::from_secs(60);
+        let client = Connection::dial(&node.config(), node.me, &old, &world, within).ok().unwrap();
+        let connection = node.listener.next_client(within).unwrap();
+        before_it_is_taken();
+        let who = identity(node, &connection);
+        drop(client);
+        who
+    };
+    let carol = Who { name: "carol".into(), fingerprint: *old.fingerprint().bytes() };
+    assert_eq!(taken(&|| ()), Some(carol));
+    assert_eq!(taken(&|| drop(three.servers[0].reload(named(&new)).unwrap())), None);
 }
 
 /// A key that is used up at one server serves nothing but decryption with GCM: every other use counts, in
