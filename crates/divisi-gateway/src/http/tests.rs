@@ -23,13 +23,17 @@ struct Bench {
 }
 
 fn service(log_keys: bool) -> Arc<Service> {
+    service_that_logs(log_keys, std::io::sink())
+}
+
+fn service_that_logs(log_keys: bool, out: impl Write + Send + 'static) -> Arc<Service> {
     let mount = Mount { path: "transit".into(), prefix: String::new(), upsert: true };
     let tokens =
         format!("[[token]]\nname = \"root\"\nsha256 = \"{ROOT}\"\nkeys = [\"*\"]\noperations = [\"*\"]\n");
     let tokens = Tokens::parse(&tokens).unwrap();
     let gateway = Gateway::new(Arc::new(Memory::default()), vec![mount], Some(tokens), Arc::new(Machine));
     let limits = ServiceLimits { body_bytes: LONGEST, queue: 8, turns: 2, log_keys };
-    let log = GatewayLog::new(std::io::sink()).unwrap();
+    let log = GatewayLog::new(out).unwrap();
     Service::new(Arc::new(gateway), log, limits)
 }
 
@@ -90,6 +94,44 @@ fn names_of_keys_are_logged_if_that_is_configured() {
         });
         assert_eq!(named, [None, name.map(str::to_owned)], "{path}");
     }
+}
+
+/// Nothing that a client sends is logged, whatever comes of its request, and whether its token is known or
+/// not.
+#[test]
+fn nothing_of_a_request_is_logged() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let service = service_that_logs(false, writer);
+    let tokens = [Some("root"), Some("secret-token"), None];
+    let asked = [
+        ("GET", "/v1/transit/keys/secret-key", ""),
+        ("POST", "/v1/transit/keys/secret-key", r#"{"type":"secret-type"}"#),
+        ("POST", "/v1/transit/encrypt/secret-key", r#"{"plaintext":"secret text"}"#),
+        ("POST", "/v1/transit/decrypt/secret-key", r#"{"ciphertext":"secret-text"}"#),
+        ("POST", "/v1/transit/hmac/secret-key/secret-name", r#"{"input":"YWJj"}"#),
+        ("POST", "/v1/transit/hash/secret-name", r#"{"input":"YWJj"}"#),
+        ("POST", "/v1/transit/random/secret-name", "secret text"),
+        ("POST", "/v1/transit/encrypt/secret-key/secret", ""),
+        ("SECRET", "/v1/transit/encrypt/secret-key", ""),
+        ("GET", "/v1/secret-mount/keys/secret-key?secret=secret", ""),
+        ("GET", "/v1//secret", ""),
+        ("GET", "/secret", ""),
+    ];
+    let requests = asked.iter().flat_map(|ask| tokens.map(|token| (ask, token)));
+    for ((method, target, body), token) in requests.clone() {
+        let request = Request::builder().method(*method).uri(*target).header("X-Vault-Namespace", "root");
+        let request = token.into_iter().fold(request, |with, token| with.header("X-Vault-Token", token));
+        let request = request.body(Body::from(*body)).unwrap();
+        runtime.block_on(handle(State(service.clone()), request));
+    }
+    service.log.flush(Duration::from_secs(20));
+    // the pipe ends with the log
+    drop(service);
+    let mut log = String::new();
+    reader.read_to_string(&mut log).unwrap();
+    assert_eq!(log.lines().count(), requests.count());
+    assert!(!log.to_lowercase().contains("secret"), "{log}");
 }
 
 /// The head of the next answer, whose body is read over.
