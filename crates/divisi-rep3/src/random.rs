@@ -87,6 +87,7 @@ impl Trio {
     }
 
     /// The first coin of a verification, which gives the coefficients \[A8\].
+    #[cfg_attr(feature = "testing", track_caller)]
     pub(crate) fn first_coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         self.coin_ahead(after)
     }

@@ -57,6 +57,7 @@ pub(super) fn expand(trio: &Trio, other: PartyId, plan: &CallPlan<'_>) -> (Seed,
 }
 
 /// The bits of r that we share with `peer`: r12 or r23.
+#[cfg_attr(feature = "testing", track_caller)]
 pub(super) fn mask(trio: &Trio, peer: PartyId, plan: &CallPlan<'_>) -> Prg {
     let (mut out, mut key) = (stream(trio, peer, purposes::GARBLED_MASK, plan), Zeroizing::new([0; 16]));
     out.fill(key.as_mut_slice());
