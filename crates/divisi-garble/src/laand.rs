@@ -353,6 +353,24 @@ mod tests {
         }
     }
 
+    /// A long list is combined to its end, each triple with its own part of the stream: of equal coefficients
+    /// two equal errors would cancel.
+    #[test]
+    fn a_long_list_has_a_coefficient_for_each_triple() {
+        let (m, seed) = (80 * CHUNK + 3, [9; 16]);
+        let mut words = vec![0; 2 * m];
+        Prg::new(&seed).words(&mut words);
+        let mut g = vec![0; m];
+        let mut expected = Gf128(0);
+        for (t, (g, w)) in g.iter_mut().zip(words.as_chunks::<2>().0).enumerate() {
+            *g = (t as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+            expected += Gf128(*g) * Gf128(u128::from(w[0]) | u128::from(w[1]) << 64);
+        }
+        let (none, bits) = (vec![0; m], vec![0; m]);
+        let z = View { bits: &bits, macs: vec![&none], keys: vec![&none] };
+        assert_eq!(combination(&g, &z, 0, &seed).0, expected.0);
+    }
+
     /// Each part of a triple enters the combination with the triple's coefficient, in all bits: its sum, its
     /// bit times Delta, each peer's MAC and key.
     #[test]

@@ -240,6 +240,13 @@ mod tests {
                         made.push(digest(&session, opening, 0, &other));
                     }
                 }
+                // many chunks
+                let mut long: Vec<u128> = (0..20_000).collect();
+                for at in [4093, 4096, 8192, 16_383, 16_384, 19_999] {
+                    long[at] ^= 1;
+                    made.push(digest(&session, opening, 0, &long));
+                    long[at] ^= 1;
+                }
                 for bit in 0..128 {
                     made.push(digest(&session, opening, 0, &[1 << bit]));
                 }

@@ -9,6 +9,7 @@ mod costs;
 mod faults;
 mod files;
 mod known_answers;
+mod large;
 mod mutants;
 mod nets;
 mod order;
