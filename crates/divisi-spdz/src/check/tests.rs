@@ -52,7 +52,7 @@ fn zeros<V: Shareable>(count: usize) -> Vec<[Vec<u8>; 2]> {
 /// Sharings of zero, for parties and for clients, have a fresh part for every value of a long list: each bit
 /// takes both values, no part returns, and the parts of all parties add up to zero.
 fn sharings_are_fresh<V: Shareable>() {
-    const COUNT: usize = 1296;
+    const COUNT: usize = 5184;
     let ends = zeros::<V>(COUNT);
     let whole = V::BITS.div_ceil(8);
     for ([one, of_client], at) in ends.iter().zip(0..) {

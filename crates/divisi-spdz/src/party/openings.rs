@@ -285,14 +285,35 @@ mod tests {
         }
     }
 
-    /// A lie about any lane of any piece is noticed, also if its pieces are alike.
+    /// If P_1 sees another end of a long opening than P_3, the views differ, also after checks of many
+    /// values.
+    #[test]
+    fn views_have_all_of_a_long_opening() {
+        let (many, long) = (1 << 17, 1500);
+        let harness = Harness::new(3, &PublicParameters::new("long openings"));
+        let id = |i| PartyId::all(3).nth(i).unwrap();
+        harness.change(id(1), id(0), ZEROS.name, 0, move |body| body[6 * long - 1] ^= 1);
+        let ends = harness.act(|session| {
+            let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
+            for count in [many, 1] {
+                party.open(PIECES, &vec![Gf48::ZERO; count], &vec![Gf48::ZERO; count])?;
+                party.check()?;
+            }
+            party.open(ZEROS, &vec![Gf48::ZERO; long], &vec![Gf48::ZERO; long])?;
+            party.check()
+        });
+        assert!(ends.iter().all(Result::is_err), "{ends:?}");
+        assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K1)), "{ends:?}");
+    }
+
+    /// A lie about any lane of any piece is noticed, also if its pieces are alike, and many.
     #[test]
     fn every_piece_is_checked() {
         let opened = |lie: Option<(usize, usize)>| {
             run(2, &PublicParameters::new("pieces"), |session| {
                 let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
                 let mut pieces = Vec::new();
-                for _ in 0..3 {
+                for _ in 0..20 {
                     let bits = dealer.bits(&mut party, 4)?;
                     let words = bits.x.iter().map(|bit| Word32(bit.to_bits() as u32));
                     pieces.push(Auth::<Word32, Gf48>::new(words.collect(), bits.m.clone()));
@@ -300,12 +321,12 @@ mod tests {
                 if let (Some((piece, lane)), 1) = (lie, party.me().index()) {
                     pieces[piece].x[lane] += Word32(1);
                 }
-                party.open_pieces(PIECES, &pieces, &[2; 3])?;
+                party.open_pieces(PIECES, &pieces, &[2; 20])?;
                 party.check()
             })
         };
         assert!(opened(None).iter().all(Result::is_ok));
-        for lie in (0..3).flat_map(|piece| [0, 1, 3].map(|lane| (piece, lane))) {
+        for lie in [0, 1, 2, 8, 19].into_iter().flat_map(|piece| [0, 1, 3].map(|lane| (piece, lane))) {
             let ends = opened(Some(lie));
             assert!(ends.iter().all(Result::is_err), "{lie:?}");
             assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{lie:?}: {ends:?}");

@@ -214,10 +214,11 @@ fn combined<V: Shareable + Field, F: Mac + Embeds<V>>(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::checks;
     use crate::dealer::Dealer;
-    use crate::source::Source;
+    use crate::source::{Products as _, Source};
     use divisi_core::PublicParameters;
-    use divisi_core::testing::{Harness, run};
+    use divisi_core::testing::{Harness, failed_check, run};
     use divisi_field::{Gf8, Gf48};
 
     /// Every item is in one bucket, also in those behind the first piece: a bucket of items that stand in
@@ -234,6 +235,26 @@ mod tests {
             Ok((made.a.len(), all == sum(&made.a)))
         });
         assert!(ends.iter().all(|end| *end == Ok((buckets, true))), "{ends:?}");
+    }
+
+    /// The last product of a full batch is proven, too.
+    #[test]
+    fn all_products_of_a_full_batch_are_proven() {
+        let ends = |lie: bool| {
+            run(2, &PublicParameters::new("full batches"), |session| {
+                let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
+                let mut triples = dealer.byte_triples(&mut party, LANES)?;
+                if lie && party.me().index() == 1 {
+                    triples.c.x[LANES - 1] += Gf8(1);
+                }
+                let mask = dealer.element_triples(&mut party, 1)?.b.clone();
+                let mut leaky = Leaky::<Gf8, Gf48> { made: empty(0) };
+                leaky.prove(&mut party, Received { triples, mask })?;
+                party.check()
+            })
+        };
+        assert!(ends(false).iter().all(Result::is_ok));
+        assert!(ends(true).iter().any(|end| failed_check(end) == Some(checks::K4)));
     }
 
     /// What masks the proof of one batch masks that of no other one.

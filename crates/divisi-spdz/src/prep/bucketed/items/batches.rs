@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::checks;
+use crate::dealer::Dealer;
 use crate::prep::bucketed::Bucketed;
+use crate::source::Products as _;
 use divisi_core::PublicParameters;
 use divisi_core::testing::{failed_check, run};
 use divisi_field::Gf48;
@@ -71,4 +73,25 @@ fn every_piece_of_every_batch_is_proven() {
         assert!(ends.iter().all(Result::is_err), "{at:?}");
         assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{at:?}: {ends:?}");
     }
+}
+
+/// The last lane of the last piece of a long batch is proven, too.
+#[test]
+fn all_lanes_of_a_long_batch_are_proven() {
+    const LANES: usize = 5000;
+    let ends = |lie: bool| {
+        run(2, &PublicParameters::new("long batches"), |session| {
+            let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
+            let zeros = || Auth::<Word32, Gf48>::zeros(LANES);
+            let mut items = Items { z: vec![zeros(), zeros()], ..Items::default() };
+            if lie && party.me().index() == 1 {
+                items.z[1].x[LANES - 1] += Word32(1);
+            }
+            let mask = dealer.element_triples(&mut party, 1)?.b.clone();
+            super::prove(&mut party, Received { items, mask })?;
+            party.check()
+        })
+    };
+    assert!(ends(false).iter().all(Result::is_ok));
+    assert!(ends(true).iter().any(|end| failed_check(end) == Some(checks::K4)));
 }
