@@ -224,21 +224,6 @@ pub(super) fn drop_last<R: Outcome>(session: &Session, rows: &mut R) {
 mod tests {
     use super::*;
 
-    /// Each column of many tiles is hashed from its first tile to its last.
-    #[test]
-    fn all_tiles_of_a_long_column_are_hashed() {
-        let (tiles, columns, z) = (100 * TOGETHER + 3, 5, Gf128(0x9e37_79b9_7f4a_7c15 << 64 | 0xf39c_c061));
-        let word = |at: usize| (at as u128 + 1).wrapping_mul(z.0 | 1);
-        let each = Proven::each(columns);
-        let words = (0..tiles * each).map(word).collect();
-        let (sums, _) = Columns { words, columns, each, first: 0 }.hash::<Proven>(z);
-        for (column, sum) in sums.iter().enumerate() {
-            let hashed = (0..tiles).fold(Gf128(0), |h, tile| h * z + Gf128(word(tile * each + column)));
-            assert_eq!(sum.0, hashed.0, "{column}");
-        }
-        assert_eq!(sums.len(), columns);
-    }
-
     /// Of rows, of columns, and of either, the last tile is dropped, and the others stay as they are.
     #[test]
     fn the_last_tile_is_dropped() {
