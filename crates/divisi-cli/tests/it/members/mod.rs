@@ -1,12 +1,12 @@
 //! The JSON of each command keeps its members: `members.txt` has commands on fixed inputs, and below each its
 //! exit code and all members of its object, with their values or, if these are times or the like, their types
 //! (`listed.rs`). What a later version adds is added there. `members_of_servers.txt` is the same of the
-//! commands that need three servers (`tests/servers/answers.rs`).
+//! commands that need three servers (`tests/it/servers/answers.rs`).
 //!
-//! `DIVISI_MEMBERS=write cargo test -p divisi-cli --test it --test servers keep_their_members` writes both
+//! `DIVISI_MEMBERS=write cargo test -p divisi-cli --test it keep_their_members` writes both
 //! again.
 
-mod listed;
+pub(crate) mod listed;
 
 use listed::Members;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Parties of authenticated garbling that stop, as real processes over TCP, in each of the four phases: the
 //! others end with a clear abort, in time.
 
-use crate::proxies;
+use super::proxies;
 
 #[test]
 fn whoever_stops_in_any_phase_the_others_abort_in_time() {

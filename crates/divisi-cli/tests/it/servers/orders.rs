@@ -1,6 +1,6 @@
 //! What the operators of the three servers do together, each beside his own.
 
-use crate::harness::ServersHarness;
+use super::harness::ServersHarness;
 use std::process::Output;
 
 impl ServersHarness {

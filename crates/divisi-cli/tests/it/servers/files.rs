@@ -1,6 +1,6 @@
 //! What lies in an operator's directories, and is not as it should be.
 
-use crate::harness::{ServersHarness, random, signal, wait};
+use super::harness::{ServersHarness, random, signal, wait};
 use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;

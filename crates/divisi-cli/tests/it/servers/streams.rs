@@ -1,6 +1,6 @@
 //! Pipes, standard input, and files whose size is not their content.
 
-use crate::harness::{ServersHarness, Words, random};
+use super::harness::{ServersHarness, Words, random};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! How processes end, and what they leave: logs that nobody reads, commands that are killed, core dumps, and
 //! lists of clients that differ.
 
-use crate::harness::{ServersHarness, random, signal, until, wait};
-use crate::memory::{block, connect_as};
+use super::harness::{ServersHarness, random, signal, until, wait};
+use super::memory::{block, connect_as};
 use divisi_node::KeyName;
 use rustix::process::Signal;
 use std::io::Write;

@@ -4,8 +4,8 @@
 //! that 99 of 100 take at most three times what they take without the attack, or half a second. In both no
 //! server keeps more than [`GROWTH`].
 
-use crate::harness::{ServersHarness, until};
-use crate::memory::{block, connect_as, held};
+use super::harness::{ServersHarness, until};
+use super::memory::{block, connect_as, held};
 use divisi_core::PartyId;
 use divisi_net::{Config, Connection, Identity, Machine, World};
 use divisi_node::{Client, ErrorKind, KeyName};
@@ -225,7 +225,7 @@ fn answers_that_nobody_reads(run: Run) {
 
 /// The command of a client that is stopped and continues in turn, in the middle of its file.
 fn stopped_by_turns(run: Run) {
-    use crate::harness::{random, signal};
+    use super::harness::{random, signal};
     use rustix::process::Signal;
     let harness = beside(run, run.of(1, 3), |site| {
         let name = format!("long-{:?}", std::thread::current().id());

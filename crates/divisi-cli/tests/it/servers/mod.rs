@@ -1,5 +1,4 @@
 //! Three servers as three processes, and clients as others: what users do, and what happens to them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
 mod answers;
 #[cfg(target_os = "linux")]
@@ -10,14 +9,10 @@ mod full;
 mod garbled;
 mod harness;
 mod keys;
-#[path = "../it/members/listed.rs"]
-mod listed;
 #[cfg(target_os = "linux")]
 mod memory;
 mod names;
 mod orders;
-#[path = "../faults/proxies/mod.rs"]
-mod proxies;
 #[cfg(target_os = "linux")]
 mod streams;
 #[cfg(target_os = "linux")]

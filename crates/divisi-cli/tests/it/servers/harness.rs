@@ -1,6 +1,6 @@
 //! Three servers as processes, and the commands of their clients.
 
-use crate::proxies::{Wires, through_proxies};
+use crate::faults::proxies::{Wires, through_proxies};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -244,6 +244,7 @@ impl Drop for ServersHarness {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "texts of tests belong to no session")]
 pub fn random(bytes: usize) -> Vec<u8> {
     let mut out = vec![0; bytes];
     divisi_net::World::entropy(&divisi_net::Machine, &mut out);

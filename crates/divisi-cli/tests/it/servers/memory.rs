@@ -1,6 +1,6 @@
 //! What servers keep when much was asked of them: no more than before.
 
-use crate::harness::{ServersHarness, until};
+use super::harness::{ServersHarness, until};
 use divisi_fuzz::repetitions;
 use divisi_net::{Config, Identity, Machine};
 use divisi_node::{Client, KeyName};

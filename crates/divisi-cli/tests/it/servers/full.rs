@@ -1,6 +1,6 @@
 //! What commands do with their results: none is lost without a word, and no input.
 
-use crate::harness::{ServersHarness, random};
+use super::harness::{ServersHarness, random};
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;

@@ -1,8 +1,8 @@
 //! Parties in constant rounds that stop, as real processes over TCP, in each role and at each step of a call:
 //! the others end with a clear abort, in time.
 
-use crate::proxies;
-use crate::proxies::{FAULTS, Fault, PARTIES, Plan, Record, RunChoice, When};
+use super::proxies;
+use super::proxies::{FAULTS, Fault, PARTIES, Plan, Record, RunChoice, When};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const WAY: RunChoice = RunChoice { engine: "rep3", more: &["--rounds", "constant"], task: &proxies::AES_128 };

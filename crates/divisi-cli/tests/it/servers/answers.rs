@@ -1,8 +1,8 @@
 //! The JSON of the commands of clients keeps its members: `members_of_servers.txt` has them, as `members.txt`
 //! has those of commands without servers.
 
-use crate::harness::ServersHarness;
-use crate::listed;
+use super::harness::ServersHarness;
+use crate::members::listed;
 use std::path::Path;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Names and streams as the system has them: not always Unicode, and known by the names of their devices.
 
-use crate::harness::{ServersHarness, Words, random, signal, wait};
+use super::harness::{ServersHarness, Words, random, signal, wait};
 use rustix::process::Signal;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

@@ -2,8 +2,8 @@
 //! with a clear abort, in time. Ciphertexts are refreshed from 33 parties on, so faults at a bootstrap are in
 //! one process: divisi-mixed/tests/it/faults.rs.
 
-use crate::proxies;
-use crate::proxies::{RunChoice, Task};
+use super::proxies;
+use super::proxies::{RunChoice, Task};
 use std::time::Duration;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Keys as their owner handles them: whom they serve, and what others made with them.
 
-use crate::harness::{ServersHarness, signal};
+use super::harness::{ServersHarness, signal};
 use rustix::process::Signal;
 
 /// What the library `cryptography` made with AES-256-SIV under the key 00 01 .. 3f, with one empty associated

@@ -1,9 +1,9 @@
 //! Servers that garble hashes and MACs, and fail: with what they garbled ahead, and in the middle of a
 //! message.
 
-use crate::harness::{ServersHarness, signal, until};
-use crate::proxies::{Fault, Plan, When, Wires};
-use crate::{random, ticks};
+use super::harness::{ServersHarness, signal, until};
+use super::{random, ticks};
+use crate::faults::proxies::{Fault, Plan, When, Wires};
 use divisi_fuzz::repetitions;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -80,7 +80,7 @@ fn fails_with_calls_in_stock(victim: usize) {
     // an operator who ends them wastes what they keep, and waits for nothing
     for party in 1..=3 {
         signal(harness.server(party), Signal::TERM);
-        assert_eq!(crate::wait(harness.server(party), Duration::from_secs(5)), 0);
+        assert_eq!(super::wait(harness.server(party), Duration::from_secs(5)), 0);
     }
 }
 
