@@ -344,6 +344,20 @@ mod tests {
         }
     }
 
+    /// The same in a long list, also of a peer.
+    #[test]
+    fn a_number_that_is_not_below_p_is_found_in_a_long_list() {
+        let p = Modulus::new(P16).unwrap();
+        let (count, powers) = (1 << 17, (0..17).map(|i| 1 << i));
+        let mut numbers = vec![p.get() - 1; count];
+        assert!(are_below(p, &numbers) && unpack(p, &pack(p, &numbers), count).is_some());
+        for at in powers.chain([0, count - 1]) {
+            numbers[at] = p.get();
+            assert!(!are_below(p, &numbers) && unpack(p, &pack(p, &numbers), count).is_none(), "at {at}");
+            numbers[at] = p.get() - 1;
+        }
+    }
+
     #[test]
     fn sums_and_lanes() {
         let p = Modulus::new(P32).unwrap();

@@ -3,6 +3,7 @@
 
 mod constant;
 mod fresh;
+mod large;
 mod tables;
 
 use crate::common::{agreed, honest, plain, product, small};
