@@ -44,6 +44,22 @@ fn chunks_are_parts_of_the_whole() {
     }
 }
 
+/// No two blocks of a message, however long it is, have the same key stream: their numbers count in all
+/// their bits.
+#[test]
+fn blocks_that_are_far_apart_have_key_streams_of_their_own() {
+    let (e, mut key) = (&mut Plain, key());
+    let mut seen = std::collections::BTreeSet::new();
+    for iv in [&[1; 12][..], &[2; 8]] {
+        let (course, _) = Course::new(e, &mut key, iv, b"", Some(LONGEST)).unwrap();
+        for number in (0..32).map(|i| (1 << i) + 1).chain([1]) {
+            let (stream, _) = course.stream(e, &key, number, 16, false).unwrap();
+            let block: Vec<u8> = stream.iter().map(|byte| byte.values()[0]).collect();
+            assert!(seen.insert(block), "block {number}");
+        }
+    }
+}
+
 /// A message whose length is said before its last chunk has the same ciphertext and tag as the whole
 /// message, for every length of that chunk, before and behind each fold of the hash.
 #[test]
