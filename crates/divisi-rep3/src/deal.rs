@@ -99,4 +99,37 @@ mod tests {
             assert!(combine(b"c", &bad).is_err());
         }
     }
+
+    /// The components of a long text are fresh to their ends: if a piece of one returned, its two holders
+    /// would learn how two pieces of the text differ.
+    #[test]
+    fn components_of_a_long_text_are_fresh() {
+        let calls = std::cell::Cell::new(0_u8);
+        let parts = split(&[0; (1 << 17) + 1000], |out| {
+            calls.set(calls.get() + 1);
+            for (number, out) in (0_u64..).zip(out.chunks_mut(32)) {
+                let block = blake3::hash(&[&[calls.get()][..], &number.to_le_bytes()].concat());
+                out.copy_from_slice(&block.as_bytes()[..out.len()]);
+            }
+        });
+        let mut seen = std::collections::BTreeSet::new();
+        for (part, next) in parts.iter().zip(parts.iter().cycle().skip(1)) {
+            assert!(part.second == next.first);
+            for (at, eight) in part.first.windows(8).enumerate() {
+                assert!(seen.insert(eight), "eight bytes that were there before, at {at}");
+            }
+        }
+    }
+
+    /// Of a long answer each byte is compared.
+    #[test]
+    fn a_lie_at_any_place_of_a_long_answer_is_found() {
+        let mut answers = answers(&[7; (1 << 18) + 1]);
+        for at in (0..=18).map(|i| 1 << i).chain([0, 65_535, 131_071]) {
+            answers[1].component[at] ^= 1;
+            assert_eq!(combine(b"c", &answers).unwrap_err().holder.index(), 1, "byte {at}");
+            answers[1].component[at] ^= 1;
+        }
+        assert!(combine(b"c", &answers).is_ok());
+    }
 }

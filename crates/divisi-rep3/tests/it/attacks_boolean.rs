@@ -216,7 +216,7 @@ fn a_lie_about_a_comparison_is_an_abort() {
 /// What is opened of equal differences is equal nowhere: each lane and each group has a mask of its own.
 #[test]
 fn each_comparison_has_a_mask_of_its_own() {
-    const LANES: usize = 100;
+    const LANES: usize = 1100;
     for groups in [false, true] {
         let harness = TrioHarness::default();
         let recordings = harness.recordings();

@@ -80,6 +80,22 @@ fn compared(harness: TrioHarness, dealt: &[Part; 3]) -> Vec<Result<Agreement, Ab
     })
 }
 
+/// Of a long input each byte of each component is compared.
+#[test]
+fn long_inputs_are_compared_to_their_ends() {
+    let long = parts(&[3; (1 << 17) + 1]);
+    for (nth, at) in (0..=17).map(|i| 1 << i).chain([0, 65_535]).enumerate() {
+        let mut dealt = long.clone();
+        let part = &mut dealt[nth % 3];
+        let component = if nth % 2 == 0 { &mut part.first } else { &mut part.second };
+        component[at] ^= 1;
+        for end in compared(TrioHarness::default(), &dealt) {
+            assert_eq!(end, Ok(Agreement::SecretDiffers), "byte {at}");
+        }
+    }
+    assert!(compared(TrioHarness::default(), &long).iter().all(|end| *end == Ok(Agreement::Agreed)));
+}
+
 /// A harness in which party 1 sends this verdict to both others.
 fn with_verdict(verdict: [u8; 2]) -> TrioHarness {
     let harness = TrioHarness::default();
