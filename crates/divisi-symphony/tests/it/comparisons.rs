@@ -118,13 +118,13 @@ fn a_gcm_difference_is_opened_under_a_fresh_mask() {
     }
 }
 
-/// A message of two chunks whose tag was right: no other chunk is decrypted in their place, whichever byte of
-/// it is another.
+/// A message of several chunks whose tag was right: no other chunk is decrypted in place of any, whichever
+/// byte of it is another.
 #[test]
 fn the_second_reading_is_the_first_to_its_last_byte() {
-    let plain: Vec<u8> = (0..CHUNK + 20).map(|i| (i * 7) as u8).collect();
+    let plain: Vec<u8> = (0..4 * CHUNK + 20).map(|i| (i * 7) as u8).collect();
     let (key, message) =
-        (deal_all(&[KEY.to_vec()]), deal_all(&[plain[..CHUNK].to_vec(), plain[CHUNK..].to_vec()]));
+        (deal_all(&[KEY.to_vec()]), deal_all(&plain.chunks(CHUNK).map(<[u8]>::to_vec).collect::<Vec<_>>()));
     let results = local::run(|trio| {
         let me = trio.me().index();
         let rep = &mut engine(trio);
@@ -148,14 +148,22 @@ fn the_second_reading_is_the_first_to_its_last_byte() {
             other[at] ^= 1;
             assert!(refused(&mut opening, rep, &other), "byte {at} of the first chunk");
         }
-        opening.chunk(rep, &key, b"context", &chunks[0])?;
+        for (place, pair) in chunks[..4].windows(2).enumerate() {
+            opening.chunk(rep, &key, b"context", &pair[0])?;
+            let mut other = pair[1].clone();
+            other[CHUNK - 1] ^= 1;
+            for other in [&other, &pair[0]] {
+                assert!(refused(&mut opening, rep, other), "another one behind chunk {place}");
+            }
+        }
+        opening.chunk(rep, &key, b"context", &chunks[3])?;
         // so many changes that some digests agree with the right one in one byte
         for other in 1..6000_u32 {
-            let mut chunk = chunks[1].clone();
+            let mut chunk = chunks[4].clone();
             chunk[16..].iter_mut().zip(other.to_le_bytes()).for_each(|(x, y)| *x ^= y);
-            assert!(refused(&mut opening, rep, &chunk), "change {other} of the second chunk");
+            assert!(refused(&mut opening, rep, &chunk), "change {other} of the last chunk");
         }
-        opening.chunk(rep, &key, b"context", &chunks[1]).map(drop)
+        opening.chunk(rep, &key, b"context", &chunks[4]).map(drop)
     });
     assert!(results.is_ok(), "{results:?}");
 }
@@ -164,7 +172,8 @@ fn the_second_reading_is_the_first_to_its_last_byte() {
 /// none.
 #[test]
 fn a_tag_that_differs_in_any_byte_of_any_item_is_wrong() {
-    for bytes in [16, 17, 40] {
+    // more lanes, and more blocks of a tag, than a byte counts and a test of edges has
+    for bytes in [16, 17, 40, 272] {
         let mut settings = Settings::new("kmac128".parse().unwrap());
         settings.output_bytes = bytes;
         let lanes = bytes + 1;
@@ -193,7 +202,7 @@ fn a_tag_that_differs_in_any_byte_of_any_item_is_wrong() {
 
 #[test]
 fn no_nonce_of_gmac_occurs_twice() {
-    const MESSAGES: usize = 40;
+    const MESSAGES: usize = 600;
     let results = local::run(|trio| {
         let rep = &mut engine(trio);
         let mac = Macnifico::new(&Settings::new("gmac-aes128".parse().unwrap()), Priority::LowLatency)?;
@@ -211,7 +220,7 @@ fn no_nonce_of_gmac_occurs_twice() {
     assert!(results.iter().all(|nonces| nonces == all) && all.len() == 2 * MESSAGES);
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 2 * MESSAGES, "a nonce occurs twice");
     for at in 0..12 {
-        // of 80 bytes fewer than 40 are different with probability below 2^-100
+        // of 1,200 bytes fewer than 40 are different with probability below 2^-100
         let values: BTreeSet<u8> = all.iter().map(|nonce| nonce[at]).collect();
         assert!(values.len() >= 40, "byte {at} has {} values", values.len());
     }
@@ -235,7 +244,12 @@ fn whatever_is_public_is_compared() {
         let own: Option<&[&[u8]]> = (me == owner).then_some(&[b"a", b"abc"]);
         input_message(rep, owner, &lengths, own).map(drop)
     }
-    let uses: [(&str, Use); 7] = [
+    fn last_of_many(rep: &mut Rep3, last: &[u8]) -> Result<(), Abort> {
+        let mut messages = vec![&b"abc"[..]; 1100];
+        messages[1099] = last;
+        public_message(rep, &messages).map(drop)
+    }
+    let uses: [(&str, Use); 9] = [
         ("lengths of an owner's messages", |rep, odd| owned(rep, if odd { [3, 1] } else { [1, 3] })),
         ("the first of two messages", |rep, odd| {
             public_message(rep, &[if odd { b"abd" } else { b"abc" }, b"abc"]).map(drop)
@@ -243,6 +257,8 @@ fn whatever_is_public_is_compared() {
         ("the last of two messages", |rep, odd| {
             public_message(rep, &[b"abc", if odd { b"abd" } else { b"abc" }]).map(drop)
         }),
+        ("the last of many messages", |rep, odd| last_of_many(rep, if odd { b"abd" } else { b"abc" })),
+        ("the length of the last of many", |rep, odd| last_of_many(rep, if odd { b"ab" } else { b"abc" })),
         ("a length that is 256 more", |rep, odd| lengths(rep, odd, 1, 257)),
         ("a length that is 65,536 more", |rep, odd| lengths(rep, odd, 0, 65_536)),
         ("an algorithm", |rep, odd| hash(rep, if odd { "sha256" } else { "sha3-256" }, Priority::LowLatency)),

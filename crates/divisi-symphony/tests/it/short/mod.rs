@@ -237,9 +237,17 @@ fn keys_are_not_confused() {
 #[test]
 fn misuse_is_refused_before_anything_is_sent() {
     type Wrong = fn(&mut Vec<ShortMessage<'_>>, &Part, &Part);
-    let wrong: [(&str, Misuse, Wrong); 6] = [
+    let wrong: [(&str, Misuse, Wrong); 7] = [
         ("without a key", Misuse::KeyMissing, |messages, _, _| messages[1].key = 2),
         ("one IV", Misuse::NonceReused, |messages, _, _| messages[1].iv = messages[0].iv),
+        ("one IV, many messages later", Misuse::NonceReused, |messages, _, _| {
+            for number in 0..1100_u16 {
+                let mut more = messages[1];
+                more.iv[..2].copy_from_slice(&number.to_le_bytes());
+                messages.push(more);
+            }
+            messages.push(messages[0]);
+        }),
         // at another place of the list it is the same key
         ("one key twice", Misuse::NonceReused, |_, _, _| {}),
         ("not short", Misuse::TooLarge, |messages, _, _| messages[1].aad = &[0; 16 * 1022 + 1]),
