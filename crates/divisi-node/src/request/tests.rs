@@ -329,15 +329,15 @@ fn an_answer_is_bound_to_its_place() {
         context(&[1; 32], 4, 2),
     ];
     assert!(others.iter().all(|context| *context != right));
-    let chunk = vec![5; 1000];
+    let chunk = vec![5; crate::CHUNK];
     let digest = chunk_digest(&right, &chunk);
     assert_ne!(digest, chunk_digest(&others[0], &chunk));
-    for i in [0, 15, 16, 500, 999] {
+    for i in (0..17).map(|i| 1 << i).chain([0, 500, chunk.len() - 1]) {
         let mut changed = chunk.clone();
         changed[i] ^= 0x80;
         assert_ne!(digest, chunk_digest(&right, &changed), "byte {i}");
     }
-    assert_ne!(digest, chunk_digest(&right, &chunk[..999]));
+    assert_ne!(digest, chunk_digest(&right, &chunk[1..]));
     let challenges = [[1; 32], [2; 32], [3; 32]];
     for server in 0..3 {
         let mut changed = challenges;

@@ -60,6 +60,11 @@ fn no_request_takes_another_key_than_the_one_that_is_meant() {
     let now = id(&mut alice, &gcm);
     alice.expect_key(Some(now));
     encrypt(&mut alice, &gcm, b"", b"text").unwrap();
+    // what this connection was right about before may be another one's later
+    let mut other = harness.connect("alice");
+    other.key_destroy(&gcm).unwrap();
+    import(&mut other, "gcm", KeyType::Aes128, &[3; 16]);
+    refused(encrypt(&mut alice, &gcm, b"", b"text"));
 
     let values: [&[u8]; 2] = [&[1; 16], &[2; 16]];
     let mut alice = harness.connect("alice");

@@ -104,5 +104,8 @@ fn a_list_is_done_in_order_over_several_connections() {
     assert_eq!(failed.unwrap_err().message, "not this one");
     assert!(done.into_inner() < texts.len() - 5);
     assert!(pool.map(&texts[..0], |_, _| Ok(())).unwrap().is_empty());
+    // more of them than a byte counts, of which each connection does some
+    let many: Vec<u16> = (0..700).collect();
+    assert_eq!(pool.map(&many, |_, item| Ok(*item)).unwrap(), many);
     harness.assert_unharmed();
 }

@@ -1,5 +1,6 @@
 //! One server of three lies to a client: the client takes nothing of it, and says who differs.
 
+mod late;
 mod servers;
 
 use super::digest::verify;

@@ -22,8 +22,17 @@ pub(super) type Lie = fn(&mut ToClient);
 /// No lie.
 pub(super) const TRUTH: Lie = |_| {};
 
+/// What a server knows of a request that it serves: whether it decrypts, reads for the second time, is short,
+/// is in another mode than GCM.
+type Course = [bool; 4];
+
 /// Answers as an honest server `i` would, of texts, keys and ciphertexts that are all made up.
-fn honest(i: usize, id: &[u8; 32], [decrypting, second, short]: [bool; 3], message: &ToServer) -> ToClient {
+fn honest(
+    i: usize,
+    id: &[u8; 32],
+    [decrypting, second, short, mode]: Course,
+    message: &ToServer,
+) -> ToClient {
     match message {
         ToServer::Begin { .. } => ToClient::Ready,
         ToServer::Status => {
@@ -40,19 +49,29 @@ fn honest(i: usize, id: &[u8; 32], [decrypting, second, short]: [bool; 3], messa
                 key: Some(UsedKey { id: [1; 16], maker: "alice".into() }),
             },
             Item::KeyNew(_) => ToClient::Key(entry("k")),
+            Item::Mode(_) => {
+                ToClient::Begun { iv: [1; 16], key: UsedKey { id: [1; 16], maker: "alice".into() } }
+            }
+            // a second page, for whoever asks for one
+            Item::KeyList { after: Some(after) } if after.to_string() == "k" => {
+                ToClient::Keys { keys: vec![entry("l")], more: false }
+            }
             Item::KeyList { .. } => ToClient::Keys { keys: vec![entry("k")], more: false },
             Item::KeyDestroy { .. } => ToClient::Done,
             _ => answer(i, &context(id, *number, 0), &text(16)),
         },
-        ToServer::Data { number, index, .. } | ToServer::Last { number, index, .. } => {
+        ToServer::Data { number, index, body } | ToServer::Last { number, index, body } => {
             let context = context(id, *number, *index);
+            // of a plaintext come two components
+            let piece = text(if decrypting { body.0.len() } else { body.0.len() / 2 });
             match (decrypting, second, i) {
                 (true, false, _) => ToClient::Accepted,
-                (true, true, _) => answer(i, &context, &text(LENGTH)),
-                (false, _, 0) => ToClient::Ciphertext(Blob(text(LENGTH))),
-                (false, ..) => ToClient::Digest(chunk_digest(&context, &text(LENGTH))),
+                (true, true, _) => answer(i, &context, &piece),
+                (false, _, 0) => ToClient::Ciphertext(Blob(piece)),
+                (false, ..) => ToClient::Digest(chunk_digest(&context, &piece)),
             }
         }
+        ToServer::Finish { .. } if mode => ToClient::Done,
         ToServer::Finish { number } if short && decrypting => {
             answer(i, &context(id, *number, 0), &text(LENGTH))
         }
@@ -142,18 +161,21 @@ fn serve(
     lie(&mut welcome);
     say(&mut connection, apart, welcome);
     let mut place = apart;
-    let (mut id, mut decrypting, mut second, mut short) = ([0; 32], false, false, false);
+    let (mut id, mut course) = ([0; 32], [false; 4]);
     while let Ok(bytes) = connection.recv(LONGEST) {
         let message: ToServer = decode(&bytes).unwrap();
         if let ToServer::Begin { challenges, .. } = &message {
             id = connection_id(challenges);
         }
         if let ToServer::Request { item, .. } = &message {
-            (decrypting, second) = (matches!(item, Item::Decrypt { .. } | Item::Mac { .. }), false);
-            short = item.is_short();
+            course = match item {
+                Item::Mode(asked) => [!asked.encrypts, true, false, true],
+                Item::Decrypt { .. } | Item::Mac { .. } => [true, false, item.is_short(), false],
+                _ => [false, false, item.is_short(), false],
+            };
         }
-        let mut reply = honest(i, &id, [decrypting, second, short], &message);
-        second |= matches!(message, ToServer::Finish { .. });
+        let mut reply = honest(i, &id, course, &message);
+        course[1] |= matches!(message, ToServer::Finish { .. });
         lie(&mut reply);
         place = match message.number() {
             Some(number) if number == place.0 => (number, place.1 + 1),
