@@ -354,6 +354,34 @@ fn take_if(counts: bool, part: &mut Option<Part>) -> Option<Part> {
 mod tests {
     use super::*;
 
+    /// A row that comes again has other pads, at whatever distance: no number of a row is cut. No two blocks
+    /// of a row are equal.
+    #[cfg(feature = "testing")]
+    #[test]
+    fn no_pad_returns() {
+        use crate::pads::SemiHonest;
+        use divisi_core::testing::run;
+        use std::collections::HashSet;
+        let ends = run(2, &divisi_core::PublicParameters::new("pads of rows"), |session| {
+            let (hash, pair) = (TweakableHash::new(&session), [PartyId::P1, PartyId::P2]);
+            for blocks in [1, 3, 10, 64] {
+                let class = class(blocks).unwrap_or_default();
+                let units = || [0].into_iter().chain((0..48).map(|k| 1 << k));
+                let mut pads = HashSet::new();
+                for unit in units() {
+                    let mut direction =
+                        Direction::new::<SemiHonest>(&session, &hash, blocks, class, pair, unit);
+                    let mut out = vec![0; blocks];
+                    direction.hashes(&[5], 0, &mut out);
+                    pads.extend(out);
+                }
+                assert_eq!(pads.len(), blocks * units().count(), "{blocks}");
+            }
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    }
+
     #[test]
     fn classes_hold_their_payloads() {
         assert_eq!(

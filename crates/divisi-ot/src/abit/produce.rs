@@ -259,7 +259,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::setup::{Base, Setup, SetupConfig, Source};
-    use crate::softspoken::CHUNK;
     use crate::testing::unsound;
     use divisi_core::PublicParameters;
     use divisi_core::testing::{Harness, MessageDirection, party, run};
@@ -277,6 +276,9 @@ mod tests {
         (share(links[0]) ^ share(links[1])).to_le_bytes()
     }
 
+    /// The numbers of bits of batches.
+    const COUNTS: [usize; 7] = [300, 1, 300, 1, 1, 300, 128];
+
     /// Each batch is checked by the coin that was tossed for it \[W3\], and its X is masked by a tile of its
     /// own \[W2\]: a coin that is known before the corrections lets wrong ones cancel, and two batches under
     /// one mask reveal the sum of what was to be masked.
@@ -291,7 +293,7 @@ mod tests {
                 panic!("no dealer");
             };
             let (session, mut all) = (&mut session, Vec::new());
-            for count in [300, 1, 300] {
+            for count in COUNTS {
                 let (begun, made) = session.exchange(|session| {
                     let wanted = (Width::Macs, Bits::Random(count));
                     let mut begun = begin::<VoleRows>(session, ends, wanted, None, AHEAD)?;
@@ -308,7 +310,7 @@ mod tests {
             |step| [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), step));
         let (links, sums) = (told(COIN.name), told("divisi_ot::vole/check"));
         let mut masks = HashSet::new();
-        for batch in 0..3 {
+        for batch in 0..COUNTS.len() {
             let z = Gf128(u128::from_le_bytes(coin([&links[0][batch], &links[1][batch]])));
             for (x, sums) in ends.iter().zip(&sums) {
                 let sum = x[batch].iter().fold(Gf128(0), |sum, x| sum * z + Gf128(*x));
@@ -316,7 +318,7 @@ mod tests {
                 masks.insert(x[batch].last().copied());
             }
         }
-        assert_eq!(masks.len(), 6);
+        assert_eq!(masks.len(), 2 * COUNTS.len());
     }
 
     #[test]
@@ -341,8 +343,8 @@ mod tests {
     #[test]
     fn no_two_tiles_have_the_same_bits() {
         let ends = run(2, &PublicParameters::new("random bits"), |session| {
-            let tiles = 2 * CHUNK + 3;
-            let all = [Bits::Random(TILE * (2 * CHUNK + 1)), Bits::Chosen(&[], 0), Bits::Random(1)];
+            let tiles = (1 << 12) + 3;
+            let all = [Bits::Random(TILE * (tiles - 2)), Bits::Chosen(&[], 0), Bits::Random(1)];
             Ok(all.map(|bits| packed(&bits.tiles(&session, tiles)).to_vec()).concat())
         });
         let mut words: Vec<u64> = ends.into_iter().flat_map(Result::unwrap).collect();

@@ -212,6 +212,37 @@ mod tests {
         pad[0]
     }
 
+    /// However long a payload is, each of its words has a block of its own, in every row.
+    #[test]
+    fn every_word_has_its_own_block() {
+        let blocks = |count: usize| -> Vec<u128> {
+            let of = |i: u128| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+            (0..count as u128).map(of).collect()
+        };
+        for width in [5, 128, 129, 512, 513, 1280, 8 * 1024] {
+            let vectors = BitVectors { width };
+            let (words, mut out) = (vectors.words(), vec![0; 3 * vectors.words()]);
+            vectors.pads(&blocks(3 * words), &mut out);
+            let right = blocks(3 * words).into_iter().enumerate().map(|(i, block)| {
+                let bits = (width - 128 * (i % words)).min(128);
+                block & u128::MAX >> (128 - bits)
+            });
+            assert!(out.into_iter().eq(right), "{width}");
+        }
+        for (modulus, count) in MODULI.into_iter().flat_map(|modulus| [1, 5, 64, 300].map(|n| (modulus, n))) {
+            let numbers = Numbers { modulus, count };
+            let (all, mut out) = (blocks(3 * numbers.blocks()), vec![0; 3 * count]);
+            numbers.pads(&all, &mut out);
+            let one = Numbers { modulus, count: 1 };
+            let right = all.chunks(one.blocks()).map(|blocks| {
+                let mut pad = [0];
+                one.pads(blocks, &mut pad);
+                pad[0]
+            });
+            assert!(out.into_iter().eq(right), "{modulus} {count}");
+        }
+    }
+
     #[test]
     fn numbers_are_added_modulo_p() {
         for modulus in MODULI {

@@ -5,10 +5,12 @@ use super::*;
 use crate::checks;
 use crate::delta::{Delta, Deltas};
 use crate::links::Links;
+use crate::softspoken::CHUNK;
 use crate::softspoken::layout::{Width, bit};
 use crate::softspoken::tree::Leaves;
 use divisi_core::PublicParameters;
 use divisi_core::testing::{Harness, failed_check, many, party};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const COIN: [u8; 16] = [0x35; 16];
 
@@ -195,5 +197,28 @@ fn every_column_of_a_field_is_looked_at() {
         let lie = move |d: &mut [u128]| (from..to).for_each(|column| d[column * tiles] ^= 4);
         let end = holder_of((Width::Wide, checks::K11), keys, tiles, lie, |_| ());
         assert_eq!(failed_check(&end), Some(checks::K11), "{from} {to}");
+    }
+}
+
+/// Of long columns every tile is looked at, and two lies about tiles at a distance of a power of two do not
+/// make up for each other.
+#[test]
+fn every_tile_of_long_columns_is_looked_at() {
+    let tiles = (1 << 11) + 3;
+    let told = |lies: Vec<usize>| {
+        let message = AtomicUsize::new(0);
+        let corrections = move |d: &mut [u128]| {
+            let chunk = CHUNK * message.fetch_add(1, Ordering::Relaxed);
+            let each = CHUNK.min(tiles - chunk);
+            let here = lies.iter().filter(|tile| (chunk..chunk + each).contains(*tile));
+            here.for_each(|tile| d[5 * each + tile - chunk] ^= 1 << 77);
+        };
+        holder(u128::MAX, tiles, corrections, |_| ())
+    };
+    assert_eq!(told(Vec::new()), Ok(()));
+    for distance in (0..=11).map(|k| 1 << k) {
+        assert!(found(&told(vec![distance])), "tile {distance}");
+        assert!(found(&told(vec![distance + 2])), "tile {distance} + 2");
+        assert!(found(&told(vec![1, 1 + distance])), "tiles at {distance}");
     }
 }
