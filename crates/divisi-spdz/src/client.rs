@@ -238,6 +238,10 @@ fn summed(told: &[&[u8]], want: usize) -> Result<Zeroizing<Vec<Gf8>>, ClientFaul
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "testing")]
+    use crate::dealer::Dealer;
+    #[cfg(feature = "testing")]
+    use divisi_core::{PublicParameters, testing::run};
     use divisi_field::Gf40;
 
     const CHALLENGE: [u8; 16] = [5; 16];
@@ -302,6 +306,59 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Of a long output, too, each byte has coefficients of its own: those of the challenge.
+    #[test]
+    fn long_outputs_have_all_coefficients() {
+        for lanes in [300, 5_000] {
+            assert!(received(lanes, &told(lanes)).is_ok(), "{lanes}");
+        }
+    }
+
+    /// A client that tells one party another byte than the others, wherever it stands in a long input, ends
+    /// the session.
+    #[cfg(feature = "testing")]
+    #[test]
+    fn long_sums_are_compared_to_the_end() {
+        let lanes = (1 << 17) + 1;
+        for at in [0].into_iter().chain((4..=17).map(|k| 1 << k)) {
+            let ends = run(3, &PublicParameters::new("long sums"), |session| {
+                let mut sum = vec![1; lanes];
+                sum[at] ^= u8::from(session.me().index() == 2);
+                let (party, dealer) = Dealer::<Gf40>::deal(session, 6)?;
+                let mut e = Spdz::new(party, Box::new(dealer), crate::SpdzProtocol::Lookup)?;
+                // the mask is of no importance
+                e.client_input(ClientMask(AuthByte::zeros(lanes)), &sum).map(drop)
+            });
+            assert!(ends.iter().all(Result::is_err), "{at}");
+        }
+    }
+
+    /// What hides one output, and the matrix that proves it, belong to no other output.
+    #[cfg(feature = "testing")]
+    #[test]
+    fn every_output_has_masks_and_a_matrix_of_its_own() {
+        let (m, outputs, lanes) = (rows::<Gf40>(), 5, 3);
+        let ends = run(2, &PublicParameters::new("several outputs"), |session| {
+            let (party, dealer) = Dealer::<Gf40>::deal(session, 6)?;
+            let mut e = Spdz::new(party, Box::new(dealer), crate::SpdzProtocol::Lookup)?;
+            let mut told = Vec::new();
+            for _ in 0..outputs {
+                let y = e.settled(AuthByte::zeros(lanes))?;
+                let (of, first) = e.show(y)?;
+                let last = e.prove(of, &CHALLENGE)?;
+                told.push([&first[lanes..], &last[..m * m]].concat());
+            }
+            Ok(told.concat())
+        });
+        let told: Vec<Vec<u8>> = ends.into_iter().map(Result::unwrap).collect();
+        let values: Vec<u8> = told[0].iter().zip(&told[1]).map(|(x, y)| x ^ y).collect();
+        // u of each output, and each row of V
+        let mut all: Vec<&[u8]> = values.chunks(m).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), outputs * (m + 1));
     }
 
     /// Random inputs for the messages of two parties to a client, in two rounds: the client accepts no wrong

@@ -155,7 +155,7 @@ impl<F: Host> Spdz<F> {
 
 #[cfg(test)]
 #[cfg(feature = "testing")]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use crate::engine::SpdzProtocol;
@@ -184,8 +184,9 @@ mod tests {
         }
     }
 
-    /// A dealer whose products of bytes are of zeros, so that what a product opens are its factors.
-    struct Bare(Dealer<Gf48>);
+    /// A dealer whose products of bytes and in GF(2^6) are of zeros, so that what a product opens are its
+    /// factors.
+    pub struct Bare(pub Dealer<Gf48>);
 
     impl Source<Gf48> for Bare {
         fn bits(&mut self, party: &mut Party<Gf48>, count: usize) -> Result<Auth<Gf2, Gf48>, Abort> {
@@ -209,12 +210,8 @@ mod tests {
             Ok(Triples { a: Auth::zeros(count), b: Auth::zeros(count), c: Auth::zeros(count) })
         }
 
-        fn six_triples(
-            &mut self,
-            party: &mut Party<Gf48>,
-            count: usize,
-        ) -> Result<Triples<Gf6, Gf48>, Abort> {
-            self.0.six_triples(party, count)
+        fn six_triples(&mut self, _: &mut Party<Gf48>, count: usize) -> Result<Triples<Gf6, Gf48>, Abort> {
+            Ok(Triples { a: Auth::zeros(count), b: Auth::zeros(count), c: Auth::zeros(count) })
         }
 
         fn bit_triples(
@@ -230,7 +227,7 @@ mod tests {
     /// their images are related.
     #[test]
     fn each_group_has_a_secret_matrix_of_its_own() {
-        let (m, groups, calls) = (6, 4, 2);
+        let (m, groups, calls) = (6, 70, 2);
         let harness = Harness::new(2, &PublicParameters::new("matrices"));
         let recordings = harness.recordings();
         let ends = harness.act(|session| {
@@ -272,5 +269,25 @@ mod tests {
         rows.sort_unstable();
         rows.dedup();
         assert_eq!(rows.len(), 12);
+    }
+
+    /// Two bytes of a long group, at a distance of a power of two, do not have the same coefficients: equal
+    /// ones would vanish. None has zeros.
+    #[test]
+    fn columns_of_a_matrix_differ() {
+        let lanes = (1 << 13) + 4;
+        let column = |lane: usize| {
+            let mut x = AuthByte::<Gf48>::zeros(lanes);
+            x.x[lane] = Gf8::ONE;
+            combined(&x, &mut Prg::new(&[4; 16])).x.iter().map(|c| c.0).collect::<Vec<u8>>()
+        };
+        let lanes = (0..=13).map(|k| 1 << k).flat_map(|distance| [distance, distance + 3]);
+        let mut columns: Vec<Vec<u8>> = [0].into_iter().chain(lanes).map(column).collect();
+        columns.push(vec![0; 6]);
+        columns.sort_unstable();
+        let count = columns.len();
+        columns.dedup();
+        // 1 + 3 is 4
+        assert_eq!(columns.len(), count - 1);
     }
 }

@@ -150,3 +150,70 @@ impl<F: Host> Spdz<F> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+pub(super) mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::engine::SpdzProtocol;
+    use crate::pages::Pages;
+    use crate::part::Shareable;
+    use crate::share::Auth;
+    use divisi_core::testing::{Harness, MessageDirection, Recording, party};
+    use divisi_core::{PublicParameters, Session};
+    use divisi_field::Gf48;
+
+    /// Lanes of a lookup.
+    pub const LANES: usize = 64;
+    /// How many tables there are: more than 2^16.
+    pub const ALL: usize = (1 << 16) + 2 * LANES;
+
+    /// Where lookups begin: on both sides of powers of two, and each table is used once.
+    pub fn places(most: usize) -> Vec<usize> {
+        let powers = (7..).map(|k| 1 << k).take_while(|place| *place <= most);
+        [0].into_iter().chain(powers.flat_map(|place| [place - LANES, place])).collect()
+    }
+
+    /// The masks of this many tables: P_1 has other shares for each of them, and P_2 has zeros.
+    pub fn numbered<V: Shareable>(session: &Session, count: usize) -> Auth<V, Gf48> {
+        let mut all = Auth::zeros(count);
+        if session.me().index() == 0 {
+            V::add_random(&mut divisi_core::Prg::new(&[8; 16]), &mut all.x);
+        }
+        all
+    }
+
+    /// Demands that nothing that P_1 sent in a step was the same in two of so many messages.
+    pub fn all_differ(recordings: &[Recording], step: &'static str, count: usize) {
+        let mut told = recordings[0].bodies(MessageDirection::Out, party(2), step);
+        assert_eq!(told.len(), count);
+        told.sort_unstable();
+        told.dedup();
+        assert_eq!(told.len(), count, "{step}");
+    }
+
+    /// No table is used twice, however many were used before.
+    #[test]
+    fn no_table_returns() {
+        let harness = Harness::new(2, &PublicParameters::new("many tables"));
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?;
+            let (s, entries) = (numbered(e.session(), ALL), Pages::zeros(ENTRIES * ALL));
+            let d = Direction::Decrypt;
+            e.lookups.tables[index(d)] = Tables { s, entries, used: 0 };
+            for place in places(1 << 16) {
+                let mut bytes = [(); 2].map(|()| AuthByte::zeros(LANES / 2));
+                let [first, second] = &mut bytes;
+                e.lookups.tables[index(d)].used = place;
+                e.lookup(d, &mut [first, second])?;
+                assert_eq!(e.lookups.tables[index(d)].used, place + LANES);
+            }
+            Ok(())
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        all_differ(&recordings, OPEN.name, places(1 << 16).len());
+    }
+}

@@ -275,9 +275,11 @@ fn few<F: Host>(party: &Party<F>) -> Abort {
 mod tests {
     use super::*;
     use crate::dealer::Dealer;
+    use crate::part::Shareable;
     use divisi_core::PublicParameters;
     use divisi_core::testing::run;
-    use divisi_field::Gf48;
+    use divisi_field::{Field, Gf48};
+    use std::collections::HashSet;
 
     /// One request makes the bits of all parties that it names; a party that is named twice gets the sum, and
     /// bits that are there are not made again.
@@ -301,5 +303,42 @@ mod tests {
             Ok(())
         });
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    }
+
+    /// No two shares of MACs of these are equal.
+    fn differ<V: Shareable>(parts: &[&Auth<V, Gf48>]) -> bool {
+        let macs = || parts.iter().flat_map(|part| part.m.iter().map(|m| m.to_bits()));
+        macs().collect::<HashSet<_>>().len() == macs().count()
+    }
+
+    /// However much an operation takes at once, and again, nothing of it is given twice.
+    #[test]
+    fn what_is_taken_at_once_is_not_given_twice() {
+        let (bits, products) = ((1 << 17) + 5, (1 << 16) + 5);
+        let ends = run(2, &PublicParameters::new("large reserves"), |session| {
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?;
+            let mut fine = Vec::new();
+            for ahead in [0, 3] {
+                e.foresee_products(ahead * bits, ahead * products);
+                let taken = [e.random_bits(bits)?, e.random_bits(bits)?];
+                fine.push(differ(&taken.each_ref()));
+                e.stock_triples(products)?;
+                let Triples { a, b, c } = &e.reserve.triples;
+                fine.push(differ(&[a, b, c]));
+                e.stock_sixes(products)?;
+                let Triples { a, b, c } = &e.reserve.sixes;
+                fine.push(differ(&[a, b, c]));
+                e.stock_ands(products)?;
+                let Triples { a, b, c } = &e.reserve.ands;
+                fine.push(differ(&[a, b, c]));
+                let of_one = |e: &mut Spdz<Gf48>| e.known(PartyId::P1, bits);
+                let [first, second] = [of_one(&mut e)?, of_one(&mut e)?];
+                fine.push(differ(&[&first.shares, &second.shares]));
+            }
+            Ok(fine)
+        });
+        let fine = |end: &Result<Vec<bool>, Abort>| end.as_ref().is_ok_and(|all| all.iter().all(|x| *x));
+        assert!(ends.iter().all(fine), "{ends:?}");
     }
 }

@@ -110,9 +110,11 @@ mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use crate::engine::SpdzProtocol;
+    use crate::engine::leave::tests::Bare;
     use divisi_core::PublicParameters;
-    use divisi_core::testing::run;
+    use divisi_core::testing::{Harness, MessageDirection, party, run};
     use divisi_field::Gf48;
+    use std::collections::HashSet;
 
     /// Each group of elements has a matrix of its own.
     #[test]
@@ -137,6 +139,31 @@ mod tests {
         }
     }
 
+    /// The secret matrix of each group of each call is its own, however many groups there are.
+    #[test]
+    fn each_group_has_a_secret_matrix_of_its_own() {
+        let (groups, calls) = (70, 2);
+        let harness = Harness::new(2, &PublicParameters::new("matrices"));
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut e = Spdz::new(party, Box::new(Bare(dealer)), SpdzProtocol::Raw)?;
+            let x = e.random_bits(7)?;
+            (0..calls).try_for_each(|_| e.vanish(&vec![x.clone(); groups]).map(drop))
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        let step = "divisi_spdz::multiply/multiply.element";
+        let told = [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), step));
+        // of each product the matrices, then the images; a row has eight elements of six bits
+        assert_eq!(told[0].len(), 2 * calls);
+        let mut rows = HashSet::new();
+        for (ours, theirs) in told[0].iter().zip(&told[1]).step_by(2) {
+            let opened: Vec<u8> = ours.iter().zip(theirs).map(|(x, y)| x ^ y).collect();
+            rows.extend(opened.chunks(6).map(<[u8]>::to_vec));
+        }
+        assert_eq!(rows.len(), 8 * groups * calls);
+    }
+
     /// Each row has coefficients of its own: with equal ones a group would vanish too often.
     #[test]
     fn rows_of_a_matrix_differ() {
@@ -146,5 +173,15 @@ mod tests {
         all.sort_unstable_by_key(|row| row.iter().map(|c| c.to_bits()).collect::<Vec<_>>());
         all.dedup();
         assert_eq!(all.len(), 16);
+    }
+
+    /// No two elements of a long group have the same coefficients: equal ones would vanish.
+    #[test]
+    fn columns_of_a_matrix_differ() {
+        let (rows, lanes) = (8, 1 << 14);
+        let all = random_rows(&mut Prg::new(&[4; 16]), rows, lanes);
+        let column = |lane: usize| all.iter().map(|row| row[lane].to_bits()).collect::<Vec<_>>();
+        let columns: HashSet<Vec<u128>> = (0..lanes).map(column).chain([vec![0; rows]]).collect();
+        assert_eq!(columns.len(), lanes + 1);
     }
 }

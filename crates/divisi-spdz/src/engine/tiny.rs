@@ -334,3 +334,7 @@ impl<F: Host> Bytes for Tiny<F> {
         Ok(all)
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests;

@@ -325,3 +325,7 @@ impl<F: Host> Lookups for TinyBits<F> {
         Lookups::foresee(&mut self.engine, lookups)
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests;

@@ -228,3 +228,41 @@ impl<F: Host> Spdz<F> {
         Ok(opened.into_iter().flatten().map(|word| word.0 as u16).collect())
     }
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::engine::SpdzProtocol;
+    use crate::engine::lookup::tests::{LANES, all_differ, numbered, places};
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::Harness;
+    use divisi_field::Gf48;
+
+    /// No unit vector is used twice, whatever size it has, and however many were used before.
+    #[test]
+    fn no_vector_returns() {
+        for (log, most) in [(1, 1 << 16), (2, 1 << 16), (5, 1 << 10), (8, 256), (9, 256), (10, 256)] {
+            let harness = Harness::new(2, &PublicParameters::new("many vectors"));
+            let recordings = harness.recordings();
+            let ends = harness.act(|session| {
+                let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+                let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?;
+                let lanes = most + LANES;
+                let (s, vector) = (numbered(e.session(), log * lanes), Auth::zeros(lanes << log));
+                e.vectors.push(Vectors { units: Units { s, vector, lanes }, log, used: 0 });
+                let table = PublicTable { index: log, width: 1, values: vec![0; 1 << log] };
+                for place in places(most) {
+                    e.vectors[0].used = place;
+                    let x = AuthValue { word: Auth::zeros(LANES), width: log };
+                    e.look_up_value(&table, &x)?;
+                    assert_eq!(e.vectors[0].used, place + LANES);
+                }
+                Ok(())
+            });
+            assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+            all_differ(&recordings, OPEN.name, places(most).len());
+        }
+    }
+}

@@ -129,3 +129,30 @@ fn what_does_not_fit_the_state_is_refused() {
         }
     }
 }
+
+/// No table is used twice, however many were used before, also for a state.
+#[test]
+fn no_table_returns() {
+    use crate::engine::lookup::tests::{ALL, LANES, all_differ, numbered, places};
+    static OF: Table = Table { index: 1, width: 1, values: &[1, 0] };
+    let harness = divisi_core::testing::Harness::new(2, &PublicParameters::new("many tables"));
+    let recordings = harness.recordings();
+    let ends = harness.act(|session| {
+        let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+        let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?;
+        let s = numbered(e.session(), ALL);
+        let stock = e.tables.of(&OF);
+        (stock.s, stock.entries) = (s, crate::pages::Pages::zeros(2 * ALL));
+        for place in places(1 << 16) {
+            e.tables.of(&OF).used = place;
+            let x = Auth::zeros(LANES / 2);
+            e.look_up(&mut [Lookup { table: &OF, wires: vec![x.clone()] }])?;
+            let index = vec![[&x, &x]];
+            e.look_up_onto(&[LookupOnto { table: &OF, index, to: vec![0] }], &mut [x.clone()])?;
+            assert_eq!(e.tables.of(&OF).used, place + LANES);
+        }
+        Ok(())
+    });
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    all_differ(&recordings, OPEN.name, 2 * places(1 << 16).len());
+}
