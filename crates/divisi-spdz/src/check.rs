@@ -144,4 +144,7 @@ pub(crate) fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] 
 
 #[cfg(test)]
 #[cfg(feature = "testing")]
+mod long;
+#[cfg(test)]
+#[cfg(feature = "testing")]
 mod tests;

@@ -262,3 +262,43 @@ fn known_bytes(bits: &[Gf2], lanes: usize) -> Zeroizing<Vec<u8>> {
     }
     out
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::engine::SpdzProtocol;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::{Harness, failed_check, party};
+    use divisi_field::Gf48;
+
+    /// An owner that tells one party another byte than the others, wherever it stands in a long input, ends
+    /// the session before anything depends on it.
+    #[test]
+    fn long_inputs_are_compared_to_the_end() {
+        let lanes = (1 << 17) + 1;
+        for (at, of_bits) in [(1, false), (9, true)].into_iter().chain((10..=17).map(|k| (1 << k, false))) {
+            let harness = Harness::new(3, &PublicParameters::new("long inputs"));
+            harness.change(party(2), party(3), INPUT.name, 0, move |body| body[at] ^= 1);
+            let ends = harness.act(|session| {
+                let mine = session.me() == party(2);
+                let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+                let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?;
+                let owner = PartyId::P2;
+                if of_bits {
+                    let bits = [true; 80];
+                    return e.input_bits(owner, mine.then_some(&bits[..]), bits.len()).map(drop);
+                }
+                // the mask is of no importance
+                let values = mine.then(|| Zeroizing::new(vec![0; lanes]));
+                let mask = InputMask { owner, values, shares: Auth::zeros(lanes) };
+                let bytes = vec![5; lanes];
+                e.masked_input(mask, mine.then_some(&bytes[..])).map(drop)
+            });
+            assert!(ends.iter().all(Result::is_err), "{at}");
+            let found = ends.iter().any(|end| failed_check(end) == Some(checks::M0_3));
+            assert!(found, "{at}: {ends:?}");
+        }
+    }
+}

@@ -313,7 +313,7 @@ mod tests {
             run(2, &PublicParameters::new("pieces"), |session| {
                 let (mut party, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
                 let mut pieces = Vec::new();
-                for _ in 0..20 {
+                for _ in 0..70 {
                     let bits = dealer.bits(&mut party, 4)?;
                     let words = bits.x.iter().map(|bit| Word32(bit.to_bits() as u32));
                     pieces.push(Auth::<Word32, Gf48>::new(words.collect(), bits.m.clone()));
@@ -321,12 +321,14 @@ mod tests {
                 if let (Some((piece, lane)), 1) = (lie, party.me().index()) {
                     pieces[piece].x[lane] += Word32(1);
                 }
-                party.open_pieces(PIECES, &pieces, &[2; 20])?;
+                party.open_pieces(PIECES, &pieces, &[2; 70])?;
                 party.check()
             })
         };
         assert!(opened(None).iter().all(Result::is_ok));
-        for lie in [0, 1, 2, 8, 19].into_iter().flat_map(|piece| [0, 1, 3].map(|lane| (piece, lane))) {
+        for lie in
+            [0, 1, 2, 8, 16, 32, 64, 69].into_iter().flat_map(|piece| [0, 1, 3].map(|lane| (piece, lane)))
+        {
             let ends = opened(Some(lie));
             assert!(ends.iter().all(Result::is_err), "{lie:?}");
             assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{lie:?}: {ends:?}");
