@@ -8,6 +8,7 @@ mod claims;
 mod clients;
 mod common;
 mod costs;
+mod ends;
 mod engines;
 mod kinds;
 mod misuse;

@@ -303,3 +303,32 @@ fn a_stock_with_too_little_loses_nothing() {
         assert!(dirs.all(0x53).into_iter().all(|end| end == Ok(0xed)));
     }
 }
+
+/// What is taken at once from several lots comes from all of them: in no two inputs, and at no two places of
+/// one, do bits of masks return.
+#[test]
+fn what_several_lots_have_is_taken_once() {
+    let lanes = [3_000, 40_000];
+    let owner = party(1);
+    let more = vec![(Lots::Known { owner }, lanes.iter().sum::<usize>() as u64 * 8)];
+    let dirs = common::StockDirs { more, ..StockDirs::empty(2) };
+    let made = Harness::new(2, &parameters()).act(|session| dirs.make(session));
+    assert!(made.iter().all(Result::is_ok), "{made:?}");
+    let mut bits = Vec::new();
+    for lanes in lanes {
+        let harness = Harness::new(2, &parameters());
+        let recording = harness.recording(owner);
+        let ends = harness.act(|session| {
+            let (mine, zeros) = (session.me() == owner, vec![0; lanes]);
+            let mut e = dirs.begin(session)?;
+            e.input(owner, mine.then_some(&zeros[..]), lanes)?;
+            e.rest()
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        let masks = recording.bodies(MessageDirection::Out, party(2), INPUT).concat();
+        bits.extend((0..8).flat_map(|k| masks.iter().map(|byte| byte >> k & 1).collect::<Vec<_>>()));
+    }
+    let word = |bits: &[u8]| bits.iter().fold(0_u64, |word, bit| word << 1 | u64::from(*bit));
+    let different: std::collections::HashSet<u64> = bits.windows(64).map(word).collect();
+    assert_eq!((bits.len(), different.len()), (8 * 43_000, 8 * 43_000 - 63));
+}

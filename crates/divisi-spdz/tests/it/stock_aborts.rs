@@ -318,3 +318,26 @@ fn a_full_disk_in_a_check_leaves_nothing_verified() {
     // before our sigma was sent, and after everybody's was right
     assert_eq!(sigmas, [0, 1], "{folder}");
 }
+
+/// No sigma leaves before it is on the disk that alpha is at risk, in the first check of a session or a later
+/// one.
+#[test]
+fn every_sigma_is_sent_at_a_noted_risk() {
+    for how in [lookups, tiny] {
+        let dirs = Arc::new(StockDirs::new(2));
+        let noted = Arc::new(Mutex::new(Vec::new()));
+        let harness = Harness::new(2, &parameters());
+        let (of, risks, sigma) = (Arc::clone(&dirs), Arc::clone(&noted), Step::new(SIGMA).id);
+        harness.hand(party(1), party(2), move |frame| {
+            if frame.step == sigma {
+                risks.lock().unwrap().push(of.state(1).is_ok_and(|state| state.at_risk));
+            }
+            vec![frame]
+        });
+        let ends = harness.act(|session| how(&dirs, session));
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        let noted = noted.lock().unwrap();
+        assert!(noted.len() >= 2 && noted.iter().all(|noted| *noted), "{noted:?}");
+        assert!((1..=2).all(|number| !dirs.state(number).unwrap().at_risk));
+    }
+}
