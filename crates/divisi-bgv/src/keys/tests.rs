@@ -1,6 +1,7 @@
 //! Tests that know the key shares of all parties: every RLWE sample has its own error and its own polynomial,
 //! and every flood has its width.
 
+mod ends;
 #[path = "../../tests/it/tools/mod.rs"]
 mod tools;
 

@@ -94,6 +94,26 @@ fn common_polynomials_never_return() {
     assert_eq!(different.len(), 600);
 }
 
+/// Nor do those of refreshes, nor the masks of answers.
+#[test]
+fn polynomials_and_masks_of_answers_never_return() {
+    const CALLS: usize = 300;
+    let ring = small(Operation::PrivateTables, Form::LeanTree, 2);
+    let ends = all(&ring, |session, keys, sampler| {
+        let (mut polynomials, mut masks) = (BTreeSet::new(), BTreeSet::new());
+        for call in 0..CALLS {
+            let zero = zero(&ring, 0);
+            let held = |holder| Some(&zero).filter(|_| session.me() == party(holder));
+            let [first, second] = [held(call % 2), held(1)];
+            let x = keys.refresh(session, sampler, party(call % 2), first, 1, 1)?;
+            polynomials.extend(x.map(|x| x.components()[1].words()[..2].to_vec()));
+            masks.insert(keys.e2a(session, sampler, party(1), second, 1)?[..4].to_vec());
+        }
+        Ok([polynomials.len(), masks.len()])
+    });
+    assert_eq!(ends, [[CALLS / 2, CALLS]; 2]);
+}
+
 /// [G12]: in a session that may make three decryptions the fourth is not answered, in whatever strand.
 #[test]
 fn the_last_decryption_ends_the_session() {
