@@ -130,6 +130,39 @@ fn combined<T: Wipe + BitXor<Output = T>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "testing")]
+    use crate::{hash::Oracle, lab::GarbleLab};
+    #[cfg(feature = "testing")]
+    use divisi_core::testing::run;
+    #[cfg(feature = "testing")]
+    use std::collections::HashSet;
+
+    /// \[W16\] Which triples share a bucket is known when all of them are made, and not before: each batch of
+    /// a session has a coin of its own for it, the same at all parties.
+    #[cfg(feature = "testing")]
+    #[test]
+    fn buckets_of_a_batch_are_its_own() {
+        const M: usize = 50;
+        const BATCHES: usize = 4;
+        let lab = GarbleLab::default();
+        let ends = run(2, &lab.parameters(), |mut session| {
+            let session = &mut session;
+            let mut setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
+            let (seats, oracle) = (Seats { me: session.me().index(), n: 2 }, Oracle::new(session));
+            let mut seeds = Vec::new();
+            for batch in 0..BATCHES {
+                let mut bits = Shares::of(session.me(), setup.authenticated_bits(session, 3 * M)?);
+                let (fresh, first) = (Shares::zero(1, 0), (batch * M) as u64);
+                let context = TripleContext { seats, oracle: &oracle, form: lab.options.form, first, fresh };
+                let (x, y, mut z) = bits.thirds(M);
+                seeds.push(laand(session, &mut setup, &context, &x, &y, &mut z)?);
+            }
+            Ok(seeds)
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        assert_eq!(ends[0], ends[1]);
+        assert_eq!(ends[0].iter().collect::<HashSet<_>>().len(), BATCHES);
+    }
 
     /// Compares d and the three combinations with their definition, bucket by bucket.
     #[test]

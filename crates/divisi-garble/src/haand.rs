@@ -105,13 +105,15 @@ mod tests {
     use crate::lab::GarbleLab;
     use crate::share::{Seats, Shares};
     use divisi_core::testing::run;
+    use std::collections::HashSet;
 
     /// The shares add up to the products, and what a party receives from another one alone is independent of
     /// that one's y, wherever its x is one: in all triples together, and in any 48 that follow each other. So
-    /// is what it receives of what somebody else does, wherever both have the same x.
+    /// is what it receives of what somebody else does, wherever both have the same x. The bits s, which hide
+    /// it, have no period.
     #[test]
     fn a_share_of_a_product_tells_nothing_of_the_other_factor() {
-        const M: usize = 600;
+        const M: usize = 5000;
         /// So many random bits are all equal once in 2^47.
         const LONGEST: usize = 48;
         for n in [2, 3, 4] {
@@ -156,6 +158,9 @@ mod tests {
             };
             for (i, (x, _, _, told)) in ends.iter().enumerate() {
                 for (j, (_, theirs, ..)) in ends.iter().enumerate().filter(|(j, _)| *j != i) {
+                    let s: Vec<u8> = (0..M).map(|t| told[j][t] ^ x[t] & theirs[t]).collect();
+                    let mut seen = HashSet::new();
+                    assert!(s.windows(LONGEST + 16).all(|bits| seen.insert(bits)), "{n}: {i} of {j}");
                     let of = (0..M).filter(|t| x[*t] == 1);
                     random(of.map(|t| told[j][t] == theirs[t]).collect(), &format!("{i} of {j}"));
                     for (k, (more, _, _, also)) in ends.iter().enumerate().take(i).filter(|(k, _)| *k != j) {

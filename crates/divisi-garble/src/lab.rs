@@ -94,6 +94,21 @@ impl GarbleLab {
         inputs: &[Vec<u8>],
     ) -> Result<OutputsAndCounts, Abort> {
         let mut garble = self.party(session)?;
+        let outputs = self.run_on(&mut garble, session, plan, inputs)?;
+        Ok((outputs, session.meter().read()))
+    }
+
+    /// Runs a plan on a set-up that is there already, with its party's input bits of each instance.
+    ///
+    /// # Errors
+    /// The abort that ends the session, if a link or a check fails.
+    pub fn run_on(
+        &self,
+        garble: &mut Garble,
+        session: &mut Session,
+        plan: &Plan<'_>,
+        inputs: &[Vec<u8>],
+    ) -> Result<Vec<Vec<u8>>, Abort> {
         let count = inputs.len();
         let outputs = if self.streamed {
             garble.streamed(session, plan, inputs)?
@@ -103,8 +118,7 @@ impl GarbleLab {
             let garbled = garble.function_dependent(session, &mut made, plan, count)?;
             garble.online(session, garbled, inputs)?
         };
-        let outputs = outputs.iter().map(|bits: &Zeroizing<Vec<u8>>| bits.to_vec()).collect();
-        Ok((outputs, session.meter().read()))
+        Ok(outputs.iter().map(|bits: &Zeroizing<Vec<u8>>| bits.to_vec()).collect())
     }
 
     /// Runs a plan as one party, which takes its own bits from those of all input wires, and returns the

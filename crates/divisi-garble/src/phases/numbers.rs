@@ -2,9 +2,11 @@
 //! number occurs twice, over instances, circuits, batches and modes.
 
 use super::*;
+use crate::GarblingForm;
 use crate::lab::{GarbleLab, of_party, run_over};
 use divisi_circuit::{Build, Gates};
 use divisi_net::memory;
+use divisi_ot::record;
 use std::collections::HashSet;
 
 #[test]
@@ -55,4 +57,40 @@ fn no_number_returns() {
         .flat_map(|first| first..first + ANDS as u64)
         .collect();
     assert_eq!(gates.len(), 6 * ANDS);
+}
+
+/// Nor does one return at the end of a long session: no two pairs of circuits, between which the session's
+/// numbers grow by a power of two, have a key and a tweak of the hash in common.
+#[test]
+fn no_bit_of_a_sessions_numbers_is_cut_off() {
+    const ANDS: usize = 10;
+    let mut g = Build::new();
+    let (x, y) = (g.input(ANDS), g.input(ANDS));
+    let out: Vec<_> = (0..ANDS).map(|i| g.and(x[i], y[i])).collect();
+    g.output(&out);
+    let program = g.finish();
+    let owners: Vec<PartyId> = PartyId::all(2).collect();
+    let plan = Plan::for_all(&program, 2, &owners).unwrap();
+    let inputs = vec![vec![1; 2 * ANDS]; 2];
+    for (form, streamed) in [(GarblingForm::Improved, false), (GarblingForm::Paper, true)] {
+        let lab = GarbleLab::of(form, streamed);
+        let ends = lab.each(2, |session, garble| {
+            let mine = of_party(&plan, session.me(), &inputs);
+            let mut seen = HashSet::new();
+            for first in [0].into_iter().chain((16..56).map(|bit| 1 << bit)) {
+                record::begin();
+                garble.with(session, |live, _| {
+                    (live.next_gate, live.next_triple) = (first, first);
+                    Ok(())
+                })?;
+                lab.run_on(garble, session, &plan, &mine)?;
+                lab.run_on(garble, session, &plan, &mine)?;
+                // an evaluator and a garbler hash under the same tweaks, in series of their own
+                let calls: HashSet<_> = record::end().calls.iter().map(|c| (c.key, c.tweak)).collect();
+                assert!(calls.len() > 4 * ANDS && calls.iter().all(|call| seen.insert(*call)), "{first}");
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
 }

@@ -4,7 +4,8 @@ use super::{GarblingForm, Layout, Product, word};
 use crate::batch::{Batch, Op};
 use crate::bits;
 use crate::hash::{Call, Name, Oracle};
-use crate::labels::Labels;
+use crate::labels::{Labels, random_words};
+use crate::run::random_labels;
 use crate::share::Rows;
 use divisi_core::testing::run;
 use divisi_core::{PartyId, Prg, PublicParameters, Session};
@@ -14,26 +15,30 @@ use std::collections::HashSet;
 /// So many that they are hashed in several groups.
 const ANDS: usize = 128;
 
-/// ANDs of inputs of their own, and the sum of each.
-fn batch() -> Batch {
-    let ands = (0..ANDS as u32).map(|t| Op::And { x: 2 * t, y: 2 * t + 1 });
-    let sums = (0..ANDS as u32).map(|t| Op::Sum { out: 2 * ANDS as u32 + t, terms: 1 });
-    Batch { ops: ands.chain(sums).collect(), ands: ANDS }
+/// Many more than anything may count modulo a power of two, or keep.
+const MANY: usize = 20_000;
+
+/// This many ANDs of inputs of their own, and the sum of each.
+fn batch(ands: usize) -> Batch {
+    let all = 0..ands as u32;
+    let products = all.clone().map(|t| Op::And { x: 2 * t, y: 2 * t + 1 });
+    let sums = all.map(|t| Op::Sum { out: 2 * ands as u32 + t, terms: 1 });
+    Batch { ops: products.chain(sums).collect(), ands }
 }
 
-/// The table of these ANDs among so many parties, whose shares are all zero, and the results' labels.
-fn garbled(session: &Session, form: GarblingForm, n: usize) -> (Layout, Vec<u8>, Vec<u128>) {
+/// The table of so many ANDs among so many parties, whose shares are all zero, and the results' labels.
+fn garbled(session: &Session, form: GarblingForm, n: usize, ands: usize) -> (Layout, Vec<u8>, Vec<u128>) {
     let (oracle, layout) = (Oracle::new(session), Layout::new(form, n, 40));
     let name = Name { call: Call::Rows, from: session.me(), to: PartyId::P2, gate: 9 };
     let calls = oracle.named(session, name, layout.targets());
     let mut prg = Prg::new(&[n as u8; 16]);
-    let inputs: Vec<u128> = (0..2 * ANDS as u128).map(|i| (i + 1).wrapping_mul(u128::MAX / 0x1357)).collect();
+    let inputs: Vec<u128> = (0..2 * ands as u128).map(|i| (i + 1).wrapping_mul(u128::MAX / 0x1357)).collect();
     let delta = Delta::drawn(session.me(), |bytes| bytes.fill(0x5a));
-    let zero = Rows::zero(n - 1, ANDS);
+    let zero = Rows::zero(n - 1, ands);
     let product = Product { alpha: &zero, beta: &zero, sigma: &zero };
-    let mut labels = Labels::new(3 * ANDS, &inputs);
-    let table = labels.garble(layout, &delta, 0, calls, &mut prg, &batch(), product);
-    (layout, table, labels.slots[2 * ANDS..].to_vec())
+    let mut labels = Labels::new(3 * ands, &inputs);
+    let table = labels.garble(layout, &delta, 0, calls, &mut prg, &batch(ands), product);
+    (layout, table, labels.slots[2 * ands..].to_vec())
 }
 
 /// Of each AND what is encrypted, each as a word, with the number of its bytes; and the bits.
@@ -72,7 +77,7 @@ fn are_independent(words: impl Iterator<Item = u64>) -> bool {
 fn each_part_of_a_table_has_a_pad_of_its_own() {
     for (n, form) in [2, 3, 4, 5].into_iter().flat_map(|n| GarblingForm::ALL.map(|form| (n, form))) {
         let ends = run(2, &PublicParameters::new("tests of pads"), |session| {
-            let (layout, table, _) = garbled(&session, form, n);
+            let (layout, table, _) = garbled(&session, form, n, ANDS);
             let all = entries(layout, &table);
             for (words, _) in &all[..4] {
                 // MACs have eight bytes; of other words the upper ones are looked at
@@ -105,11 +110,58 @@ fn each_part_of_a_table_has_a_pad_of_its_own() {
 fn labels_of_results_are_unrelated() {
     for form in GarblingForm::ALL {
         let ends = run(2, &PublicParameters::new("tests of labels"), |session| {
-            let (.., labels) = garbled(&session, form, 3);
+            let (.., labels) = garbled(&session, form, 3, ANDS);
             let pairs =
                 labels.iter().enumerate().flat_map(|(i, one)| labels[..i].iter().map(move |l| one ^ l));
             let mut seen = HashSet::from([0]);
             assert!(pairs.into_iter().all(|difference| seen.insert(difference)), "{form:?}");
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+}
+
+/// In a long batch no label of a result is another one, nor another one with something added, as it would be
+/// if labels had a period; in the paper's form they are what the generator gives, in order.
+#[test]
+fn labels_of_many_results_are_unrelated() {
+    for form in GarblingForm::ALL {
+        let ends = run(2, &PublicParameters::new("tests of labels"), |session| {
+            let (.., labels) = garbled(&session, form, 3, MANY);
+            let sums = labels.windows(2).map(|pair| pair[0] ^ pair[1]);
+            let mut seen = HashSet::new();
+            assert!(labels.iter().copied().chain(sums).all(|word| seen.insert(word)), "{form:?}");
+            let mut drawn = vec![0; MANY];
+            random_words(&mut Prg::new(&[3; 16]), &mut drawn);
+            assert_eq!(labels == drawn, form == GarblingForm::Paper);
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+}
+
+/// So are the labels of many inputs.
+#[test]
+fn labels_of_inputs_are_what_is_drawn() {
+    let mut drawn = vec![0; MANY];
+    random_words(&mut Prg::new(&[5; 16]), &mut drawn);
+    assert_eq!(*random_labels(&mut Prg::new(&[5; 16]), MANY), drawn);
+    let mut seen = HashSet::new();
+    assert!(drawn.into_iter().all(|label| seen.insert(label)));
+}
+
+/// Also among many parties no two parts of a table have the same pad.
+#[test]
+fn each_part_of_a_large_table_has_a_pad_of_its_own() {
+    for (n, form) in [20, 40].into_iter().flat_map(|n| GarblingForm::ALL.map(|form| (n, form))) {
+        let ends = run(2, &PublicParameters::new("tests of pads"), |session| {
+            let (layout, table, _) = garbled(&session, form, n, ANDS);
+            // what two parts have in common is not in the sum of both: in no two pairs is it the same
+            let (words, _) = &entries(layout, &table)[0];
+            let mut seen = HashSet::from([0]);
+            let all = words.iter().enumerate();
+            let mut pairs = all.flat_map(|(i, (one, _))| words[..i].iter().map(move |(word, _)| one ^ word));
+            assert!(pairs.all(|sum| seen.insert(sum)), "{n} {form:?}");
             Ok(())
         });
         ends.into_iter().for_each(Result::unwrap);

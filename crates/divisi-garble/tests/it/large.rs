@@ -2,6 +2,7 @@
 //! a check must follow the whole coin.
 
 use crate::common::ands;
+use divisi_circuit::{Build, Gates};
 use divisi_core::draws::KnownDraws;
 use divisi_core::testing::{Harness, MessageDirection, Recording, failed_check, many, party};
 use divisi_core::{Check, Step};
@@ -109,4 +110,55 @@ fn labels_of_many_inputs_differ() {
     let body = recording.bodies(MessageDirection::Out, party(1), "divisi_garble::online/6.labels").remove(0);
     let labels: HashSet<&[u8]> = body[..16 * plan.input_bits()].chunks(16).collect();
     assert_eq!(labels.len(), plan.input_bits());
+}
+
+/// A wrong MAC in the last batch of many, of which each is accepted by itself.
+#[test]
+fn late_batches_are_checked() {
+    let (program, lab) = (ands(WIDTH), GarbleLab::in_batches(WIDTH / 20));
+    let plan = Plan::for_all(&program, 2, &in_turn(2, 2)).unwrap();
+    for nth in [9, 19] {
+        let harness = lab.harness(2);
+        // the MAC's last byte comes behind two labels, and is read whatever the masked values are
+        harness.change(party(2), party(1), "divisi_garble::run/4d.table", nth, |body| body[32 + 7] ^= 1);
+        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &[vec![1; 2 * WIDTH]]));
+        assert_eq!(failed_check(&ends[0]), Some(checks::W22), "{nth}");
+    }
+}
+
+/// Of many peers' messages each one is looked at, also those of the fourth and the fifth party.
+#[test]
+fn messages_of_every_peer_are_checked() {
+    const PARTIES: usize = 5;
+    // where the byte is that changes, from the end, and what notices
+    const CASES: [(&str, usize, Check); 9] = [
+        ("divisi_garble::zero/6.commit", 1, checks::W14),
+        ("divisi_garble::zero/6.open", 1, checks::W14),
+        ("divisi_garble::laand/3.e", 1, checks::W13),
+        ("divisi_garble::aand/3.d", 33, checks::W17),
+        ("divisi_garble::run/4a.d", 38, checks::W27),
+        ("divisi_garble::online/5.masked", 1, checks::W28),
+        ("divisi_garble::online/6.labels", 33, checks::W24),
+        ("divisi_garble::run/4d.table", 20, checks::W22),
+        ("divisi_garble::online/8.result", 33, checks::W25),
+    ];
+    let mut g = Build::new();
+    let inputs: Vec<_> = (0..PARTIES).flat_map(|_| g.input(8)).collect();
+    let out: Vec<_> = (0..8).map(|i| g.and(inputs[i], inputs[8 * (PARTIES - 1) + i])).collect();
+    g.output(&out);
+    let (program, lab) = (g.finish(), GarbleLab::default());
+    let plan = Plan::for_all(&program, PARTIES, &in_turn(PARTIES, PARTIES)).unwrap();
+    let all = vec![vec![1; 8 * PARTIES]; PARTIES];
+    let cases: Vec<_> = CASES.into_iter().flat_map(|case| (2..=5).map(move |from| (case, from))).collect();
+    many(cases.len(), 2, |i| {
+        let ((step, behind, check), from) = cases[i];
+        let harness = lab.harness(PARTIES);
+        harness.change(party(from), party(1), step, 0, move |body| {
+            let at = body.len() - behind;
+            body[at] ^= 1;
+        });
+        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &all));
+        let noticed = ends.iter().any(|end| failed_check(end) == Some(check));
+        assert!(noticed && ends[0].is_err(), "{step} of {from}: {ends:?}");
+    });
 }

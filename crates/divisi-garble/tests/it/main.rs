@@ -13,6 +13,7 @@ mod large;
 mod mutants;
 mod nets;
 mod order;
+mod periods;
 mod plans;
 mod settings;
 mod split_views;

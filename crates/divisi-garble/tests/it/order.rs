@@ -4,7 +4,7 @@
 use crate::common::ands;
 use divisi_core::testing::{MessageDirection, links, many, party};
 use divisi_core::{PartyId, Step};
-use divisi_garble::lab::{GarbleLab, in_turn};
+use divisi_garble::lab::{GarbleLab, in_turn, of_party};
 use divisi_garble::{GarblingForm, Plan, checks};
 use std::collections::HashSet;
 
@@ -86,8 +86,9 @@ fn nothing_is_sent_before_all_have_told() {
     });
 }
 
-/// The labels that a party sends in one session, of all instances to all evaluators, are unrelated: no two
-/// are the same, and no two pairs differ by the same word, which would be Delta; each bit takes both values.
+/// The labels that a party sends in one session, of all instances of two circuits to all evaluators, are
+/// unrelated: no two are the same, and no two pairs differ by the same word, which would be Delta; each bit
+/// takes both values.
 #[test]
 fn labels_of_inputs_are_unrelated() {
     const WIRES: usize = 16;
@@ -96,17 +97,27 @@ fn labels_of_inputs_are_unrelated() {
         let plan = Plan::for_all(&program, n, &in_turn(2, n)).unwrap();
         let harness = lab.harness(n);
         let recordings = harness.recordings();
-        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &inputs(WIRES / 2)));
+        let ends = harness.act(|mut session| {
+            let mut garble = lab.party(&mut session)?;
+            let mine = of_party(&plan, session.me(), &inputs(WIRES / 2));
+            for _ in 0..2 {
+                lab.run_on(&mut garble, &mut session, &plan, &mine)?;
+            }
+            Ok(())
+        });
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
         let step =
             if streamed { "divisi_garble::streamed/6.labels" } else { "divisi_garble::online/6.labels" };
         for (me, recording) in PartyId::all(n).zip(&recordings) {
             let mut labels: Vec<u128> = Vec::new();
             for evaluator in PartyId::all(n).filter(|peer| *peer != me) {
-                let body = recording.bodies(MessageDirection::Out, evaluator, step).remove(0);
+                let bodies = recording.bodies(MessageDirection::Out, evaluator, step);
+                assert_eq!(bodies.len(), 2);
                 let theirs = (0..INSTANCES).filter(|i| i % n == evaluator.index()).count();
-                let words = body[..16 * WIRES * theirs].as_chunks::<16>().0;
-                labels.extend(words.iter().map(|word| u128::from_le_bytes(*word)));
+                for body in bodies {
+                    let words = body[..16 * WIRES * theirs].as_chunks::<16>().0;
+                    labels.extend(words.iter().map(|word| u128::from_le_bytes(*word)));
+                }
             }
             let mut seen = HashSet::from([0]);
             let pairs = labels.iter().enumerate();

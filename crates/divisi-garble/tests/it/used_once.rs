@@ -110,20 +110,28 @@ fn sorted(words: &[u128]) -> Vec<u128> {
 #[test]
 fn every_call_bit_and_triple_is_used_once() {
     let programs = [program(9), program(6)];
-    for n in [2, 3] {
+    for n in [2, 3, 4] {
         let owners: Vec<PartyId> = PartyId::all(2).collect();
         let plans: Vec<Plan<'_>> = programs.iter().map(|p| Plan::for_all(p, n, &owners).unwrap()).collect();
         let forms = [GarblingForm::Improved, GarblingForm::Paper].into_iter();
         let all = forms.flat_map(|form| [When::Each, When::Ahead, When::Streamed].map(|when| (form, when)));
-        // of three parties by default every second one
-        for (form, when) in all.step_by(if n == 2 { 1 } else { repetitions(2, 1) }) {
-            let options = GarbleOptions { form, memory: 1 << 18, batch: 700, ..GarbleOptions::default() };
+        // in small batches, and in one of more triples than a message has
+        let all = all.map(|(form, when)| (form, when, 1 << 18));
+        let all: Vec<_> = all.chain([(GarblingForm::Improved, When::Each, 1 << 24)]).collect();
+        // of three parties by default every second one, of four parties one
+        let step = [1, repetitions(2, 1), repetitions(all.len(), 1)][n - 2];
+        for (form, when, memory) in all.into_iter().step_by(step) {
+            let options = GarbleOptions { form, memory, batch: 700, ..GarbleOptions::default() };
             let lab = GarbleLab { config: SetupConfig::default(), options, ..GarbleLab::default() };
             let ends = run(n, &lab.parameters(), |mut session| party(&mut session, &lab, when, &plans));
             let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
             let case = format!("{n} {form:?} {when:?}");
             assert!(
-                ends.iter().all(|(_, _, batches)| *batches >= if when == When::Ahead { 2 } else { 4 }),
+                ends.iter().all(|(_, _, batches)| match (when, memory > 1 << 18) {
+                    (_, true) => *batches == 2,
+                    (When::Ahead, _) => *batches >= 2,
+                    _ => *batches >= 4,
+                }),
                 "{case}: batches of triples"
             );
             let deltas: Vec<u128> = ends.iter().map(|(_, delta, _)| *delta).collect();
