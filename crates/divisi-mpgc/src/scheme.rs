@@ -192,6 +192,7 @@ pub fn unpack(body: &[u8], row: &mut [u64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::draws::KnownDraws;
     use divisi_core::{PublicParameters, local};
 
     fn any_scheme() -> Scheme {
@@ -215,7 +216,7 @@ mod tests {
     fn public_polynomials_are_the_reduced_words_of_a_stream() {
         let mut scheme = any_scheme();
         let (mut rejected, mut all) = (0, [0; N]);
-        for number in (0..200_u64).chain([1 << 8, 1 << 16, 1 << 32, 7 | 1 << 63]) {
+        for number in (0..200_u64).chain((8..64).map(|bit| 7 | 1 << bit)) {
             let mut bytes = [0; 4 * N + 64];
             scheme.context = [number as u8 % 3; 32];
             let key = *blake3::keyed_hash(&scheme.context, &number.to_le_bytes()).as_bytes();
@@ -253,6 +254,32 @@ mod tests {
             }
         }
         assert!(first != second);
+    }
+
+    /// The errors of each row are what is drawn for it, however many rows there are.
+    #[test]
+    fn errors_of_rows_are_what_is_drawn() {
+        const ROWS: usize = 1100;
+        let known = KnownDraws { seed: 1, session: 1, changed: None, part: None, doubt: false };
+        let parameters = PublicParameters::new("errors").drawing(known);
+        let scheme = any_scheme();
+        let of_rows = local::run(2, &parameters, |session| {
+            let mut sampler = Sampler::new(&session);
+            let row = |number: usize| {
+                let mut row = vec![0; N];
+                let label = Label::of(number as u64 / 4, number as u64 % 4);
+                scheme.encrypt(label, &[0; N], &[0; N], &mut sampler, &mut row);
+                scheme.ntt.inverse(&mut row);
+                row.into_iter().map(|x| scheme.modulus().centred(x) / PLAIN as i64).collect::<Vec<i64>>()
+            };
+            Ok((0..ROWS).map(row).collect::<Vec<_>>())
+        });
+        let drawn = local::run(2, &parameters, |session| {
+            let mut sampler = Sampler::new(&session);
+            let errors = |_| sampler.errors(N).to_vec();
+            Ok((0..ROWS).map(errors).collect::<Vec<_>>())
+        });
+        assert!(of_rows.unwrap() == drawn.unwrap());
     }
 
     /// The polynomial of one label is the same at both parties, and different in another session.

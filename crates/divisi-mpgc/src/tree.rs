@@ -181,43 +181,51 @@ mod tests {
     use super::*;
     use divisi_core::{PublicParameters, local};
 
-    /// Of what a child sends each bit of the header counts, and each row is looked at.
+    /// Of what any child sends each bit of the header counts, and each row of a whole batch is looked at.
     #[test]
     fn batches_are_looked_at_from_end_to_end() {
-        let ends = divisi_core::testing::run(2, &PublicParameters::new("tree"), |session| {
-            let Some(child) = neighbours(&session).1.first().copied() else { return Ok(()) };
-            let scheme = Scheme::new(&session).unwrap();
-            let batch = |from| Batch { from, first: 1 << 23 | 7, rows: WipedVec::zeros(3 * N) };
+        const PARTIES: usize = 9;
+        const ROWS: usize = 256;
+        let looks = |session: &Session, child: PartyId| {
+            let scheme = Scheme::new(session).unwrap();
+            let batch = |from| Batch { from, first: 1 << 23 | 7, rows: WipedVec::zeros(ROWS * N) };
             let body = |at: Option<usize>| {
-                let sent = batch(Senders::below(child.index(), 2));
+                let sent = batch(Senders::below(child.index(), PARTIES));
                 let mut body = sent.header().to_vec();
-                for i in 0..3 {
+                for i in 0..ROWS {
                     let mut row = vec![1; N];
-                    row[i * N / 3] = if at == Some(i) { scheme.modulus().get() } else { 2 };
+                    row[i * N / ROWS] = if at == Some(i) { scheme.modulus().get() } else { 2 };
                     pack(&row, &mut body);
                 }
                 body
             };
             let ends = |body: &[u8]| {
                 let mut own = batch(Senders::of(std::iter::once(session.me().index())));
-                match own.add(&session, &scheme, child, body) {
+                match own.add(session, &scheme, child, body) {
                     Ok(()) => None,
                     Err(Abort::CheckFailed { check, culprit, .. }) => Some((check, culprit)),
                     Err(other) => panic!("{other:?}"),
                 }
             };
-            assert_eq!(ends(&body(None)), None);
+            let right = body(None);
+            assert_eq!(ends(&right), None);
             for bit in 0..8 * HEADER {
-                let mut body = body(None);
+                let mut body = right.clone();
                 body[bit / 8] ^= 1 << (bit % 8);
                 assert_eq!(ends(&body), Some((checks::G9, Some(child))), "bit {bit}");
             }
-            for row in 0..3 {
+            for row in [0, 1, 2, ROWS / 2, ROWS - 2, ROWS - 1] {
                 assert_eq!(ends(&body(Some(row))), Some((checks::G10, Some(child))), "row {row}");
             }
+        };
+        // a check that fails ends the session of all, which must have begun everywhere
+        let begun = std::sync::Barrier::new(PARTIES);
+        let ends = divisi_core::testing::run(PARTIES, &PublicParameters::new("tree"), |session| {
+            begun.wait();
+            neighbours(&session).1.into_iter().for_each(|child| looks(&session, child));
             Ok(())
         });
-        assert!(ends[0].is_ok(), "{ends:?}");
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
     }
 
     /// A child that is two lots of batches ahead waits for its parent, who says so for each lot but the last.
