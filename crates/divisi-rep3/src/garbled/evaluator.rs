@@ -15,6 +15,9 @@ use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Difference, Misuse, PartyId, Step, taint};
 use divisi_ot::hash::TweakableHash;
 
+#[cfg(test)]
+mod compared;
+
 /// The evaluator in a call.
 pub(super) struct Evaluator<'t, 'h> {
     trio: &'t mut Trio,

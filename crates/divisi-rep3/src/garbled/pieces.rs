@@ -86,4 +86,15 @@ mod tests {
         different.dedup();
         assert_eq!(different.len(), all.len());
     }
+
+    /// Nor does one of any other piece of a long call.
+    #[test]
+    fn no_number_of_a_piece_returns() {
+        let mut pieces = Pieces::new([1; 32]);
+        let mut seen = std::collections::HashSet::new();
+        for piece in 0..70_000 {
+            assert!(seen.insert(pieces.digest(Kind::Known, false, b"12")), "{piece}");
+            pieces.advance();
+        }
+    }
 }

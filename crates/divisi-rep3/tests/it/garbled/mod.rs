@@ -12,6 +12,7 @@ mod right;
 mod seen;
 mod selective;
 mod stock;
+mod wide;
 
 use crate::common::prelude::*;
 use attacks::{Gap, LANES, roles, transparent};

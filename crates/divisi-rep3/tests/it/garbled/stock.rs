@@ -287,6 +287,34 @@ fn labels_of_what_a_key_leaves_go_ahead() {
     );
 }
 
+/// Forgetting a key forgets what was garbled for it of all programs: its name may then stand for others.
+#[test]
+fn a_key_is_forgotten_with_all_its_programs() {
+    let mut g = Build::new();
+    let [x, y, z] = [(); 3].map(|()| g.input(8));
+    let out: Vec<_> = (0..8).map(|i| g.and(x[i], y[i])).zip(&z).map(|(xy, z)| (xy, *z)).collect();
+    let out: Vec<_> = out.into_iter().map(|(xy, z)| g.xor(xy, z)).collect();
+    g.output(&out);
+    let mut all = [Keys::new(2), Keys::new(2)];
+    all[1].program = g.finish();
+    let ends = TrioHarness::default().act(|trio| {
+        let (mut e, wires) = all[0].begin(trio)?;
+        e.use_key(Some([0; 32]));
+        for _ in 0..3 {
+            for keys in &all {
+                keys.run(&mut e, &wires, 0, 8)?;
+                restock(&mut e)?;
+            }
+        }
+        e.forget_key(&[0; 32]);
+        for _ in 0..2 {
+            all.iter().try_for_each(|keys| keys.run(&mut e, &wires, 1, 8).map(drop))?;
+        }
+        Ok(())
+    });
+    ends.into_iter().for_each(Result::unwrap);
+}
+
 /// A key's name stands for what it stood for first: if any of its bits is another one, nothing runs.
 #[test]
 fn a_name_stands_for_one_key() {
