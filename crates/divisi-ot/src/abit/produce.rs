@@ -343,8 +343,9 @@ mod tests {
     #[test]
     fn no_two_tiles_have_the_same_bits() {
         let ends = run(2, &PublicParameters::new("random bits"), |session| {
-            let tiles = (1 << 12) + 3;
-            let all = [Bits::Random(TILE * (tiles - 2)), Bits::Chosen(&[], 0), Bits::Random(1)];
+            let many = 1 << 12;
+            let tiles = many + 3;
+            let all = [Bits::Random(TILE * (many + 1)), Bits::Chosen(&[], 0), Bits::Random(1)];
             Ok(all.map(|bits| packed(&bits.tiles(&session, tiles)).to_vec()).concat())
         });
         let mut words: Vec<u64> = ends.into_iter().flat_map(Result::unwrap).collect();
