@@ -4,19 +4,25 @@
 use super::*;
 use crate::GarblingForm;
 use crate::lab::{GarbleLab, of_party, run_over};
-use divisi_circuit::{Build, Gates};
+use divisi_circuit::{Build, Gates, Program};
 use divisi_net::memory;
 use divisi_ot::record;
 use std::collections::HashSet;
 
-#[test]
-fn no_number_returns() {
-    const ANDS: usize = 10;
+const ANDS: usize = 10;
+
+/// ANDs of two inputs.
+fn ands() -> Program {
     let mut g = Build::new();
     let (x, y) = (g.input(ANDS), g.input(ANDS));
     let out: Vec<_> = (0..ANDS).map(|i| g.and(x[i], y[i])).collect();
     g.output(&out);
-    let program = g.finish();
+    g.finish()
+}
+
+#[test]
+fn no_number_returns() {
+    let program = ands();
     let owners: Vec<PartyId> = PartyId::all(2).collect();
     let plan = Plan::for_all(&program, 3, &owners).unwrap();
     let inputs = vec![vec![1; 2 * ANDS]; 3];
@@ -63,12 +69,7 @@ fn no_number_returns() {
 /// numbers grow by a power of two, have a key and a tweak of the hash in common.
 #[test]
 fn no_bit_of_a_sessions_numbers_is_cut_off() {
-    const ANDS: usize = 10;
-    let mut g = Build::new();
-    let (x, y) = (g.input(ANDS), g.input(ANDS));
-    let out: Vec<_> = (0..ANDS).map(|i| g.and(x[i], y[i])).collect();
-    g.output(&out);
-    let program = g.finish();
+    let program = ands();
     let owners: Vec<PartyId> = PartyId::all(2).collect();
     let plan = Plan::for_all(&program, 2, &owners).unwrap();
     let inputs = vec![vec![1; 2 * ANDS]; 2];
