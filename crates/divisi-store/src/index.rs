@@ -99,3 +99,28 @@ impl Index {
         self.lock().values().filter(|known| holds(&known.info)).count()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::tests::sample;
+
+    /// Each of many active keys counts in what servers compare.
+    #[test]
+    fn a_summary_is_of_all_of_many_keys() {
+        let of = |other: Option<usize>| {
+            let index = Index::default();
+            for i in 0..600 {
+                let mut key = sample(&format!("k{i:04}"));
+                key.info.generation += u32::from(other == Some(i));
+                index.note(&key.info.name.clone(), Some(&key));
+            }
+            index.summary(2)
+        };
+        let alike = of(None);
+        assert_eq!((alike.known, alike.active), (600, 600));
+        for at in [0, 2, 255, 256, 511, 512, 599] {
+            assert_ne!(of(Some(at)).digest, alike.digest, "{at}");
+        }
+    }
+}

@@ -38,6 +38,12 @@ fn what_servers_compare_is_all_but_state_and_party() {
     for (i, digest) in digests.iter().enumerate() {
         assert!(*digest != info.agreed() && !digests[..i].contains(digest), "{i}");
     }
+    // each of many clients counts
+    let many = |changed: Option<usize>| {
+        let client = |i| format!("client {i}{}", if changed == Some(i) { "a" } else { "" });
+        with(&|k| k.clients = (0..300).map(client).collect())
+    };
+    assert!([0, 1, 2, 15, 16, 255, 256, 299].iter().all(|at| many(Some(*at)) != many(None)));
     // servers of other builds compute the same
     assert_eq!(
         hex::encode(info.agreed()),

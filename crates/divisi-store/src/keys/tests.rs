@@ -182,7 +182,7 @@ fn uses_count_up_over_restarts_to_their_end() {
     for _ in 0..3 {
         let keys = StoredKeys::open(dir.path()).unwrap();
         let name = if seen == 0 { made(&keys, "k") } else { "k".parse().unwrap() };
-        for n in [1, 1, 1500, 1] {
+        for n in [1, 1, 1500, 1, 5000] {
             let first = keys.reserve(&name, n).unwrap();
             assert!(first >= seen);
             seen = first + n;

@@ -178,4 +178,23 @@ mod tests {
         let text_and_tag = "583989e6c70ce3a8882e1a138ca2a7070979e6b66606";
         assert_eq!(hex::encode(bytes), [magic_version_check, &salt, text_and_tag].concat());
     }
+
+    /// No block of a long body is there in the clear, and no two equal ones are alike; the last bit counts.
+    #[test]
+    fn long_bodies_are_sealed_to_their_end() {
+        let key = SealKey::new(Zeroizing::new([7; 32]));
+        let body = vec![0x11; (1 << 20) + 5];
+        let context: [&[u8]; 2] = [b"wrap", b"lot"];
+        let sealed = key.seal(&[9; SALT], &context, &body).unwrap();
+        let blocks: Vec<&[u8]> = sealed[HEAD..].chunks_exact(16).collect();
+        let others: std::collections::HashSet<&[u8]> = blocks.iter().copied().chain([&body[..16]]).collect();
+        assert_eq!(others.len(), blocks.len() + 1);
+        let open = |bytes: &[u8]| key.open(Path::new("lot"), &context, Zeroizing::new(bytes.to_vec()));
+        assert!(*open(&sealed).unwrap() == body);
+        for at in [HEAD + (1 << 16), HEAD + body.len() - 1, sealed.len() - 1] {
+            let mut altered = sealed.clone();
+            altered[at] ^= 1;
+            assert!(open(&altered).is_err(), "{at}");
+        }
+    }
 }

@@ -91,3 +91,56 @@ fn kinds_are_bounded_and_a_head_is_needed() {
         assert!(matches!(look(&dir, &key(1)), Err(StockError::Missing(at)) if at == dir));
     }
 }
+
+/// Each lot of a series has its own file, however many there are.
+#[test]
+fn each_of_many_lots_has_its_own_file() {
+    let many = (0..70_000).chain([1 << 24, 1 << 32, 1 << 48, u64::MAX]);
+    let names: std::collections::HashSet<String> = many.map(|lot| file_name("bits", lot)).collect();
+    assert_eq!(names.len(), 70_004);
+}
+
+/// A disk that says what is written.
+#[derive(Default)]
+struct Written(Mutex<Vec<Vec<u8>>>);
+
+impl Disk for std::sync::Arc<Written> {
+    fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.lock().unwrap().push(bytes.to_vec());
+        MachineDisk.write(path, bytes)
+    }
+}
+
+/// A long lot is overwritten to its end before it is removed.
+#[test]
+fn long_lots_are_overwritten_to_their_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = std::sync::Arc::<Written>::default();
+    let mut long = info(2);
+    long.series[0].longest = 300_000;
+    let reserve =
+        Reserve::create_on(Box::new(disk.clone()), dir.path(), key(1), entropy(), long, vec![1; 6].into());
+    let reserve = reserve.unwrap();
+    reserve.put(0, 4, &vec![0x11; 300_000]).unwrap();
+    assert!(reserve.lot(0, 0).unwrap().iter().all(|byte| *byte == 0x11));
+    let stored = disk.0.lock().unwrap().iter().map(Vec::len).max().unwrap();
+    disk.0.lock().unwrap().clear();
+    reserve.wipe(0, 0).unwrap();
+    let zeros = |written: &Vec<u8>| written.len() >= stored && written.iter().all(|byte| *byte == 0);
+    assert!(stored > 300_000 && disk.0.lock().unwrap().iter().any(zeros));
+}
+
+/// A session begins at the counts that the parties agreed on, of every series.
+#[test]
+fn a_session_begins_at_the_counts_of_every_series() {
+    let outer = tempfile::tempdir().unwrap();
+    let dir = outer.path().join("party");
+    let series = info(2).series.into_iter().cycle().take(9).collect();
+    let many = StockInfo { series, ..info(2) };
+    let reserve = Reserve::create(&dir, key(1), entropy(), many, vec![1; 6].into()).unwrap();
+    let agreed: Vec<Count> = (0..9).map(|i| Count { made: 300 + i, taken: 1 + i }).collect();
+    reserve.begin(&agreed).unwrap();
+    assert_eq!(reserve.state().counts, agreed);
+    drop(reserve);
+    assert_eq!(look(&dir, &key(1)).unwrap().1.counts, agreed);
+}
