@@ -56,9 +56,9 @@ mod tests {
     use crate::{BenchSchedule, Differ, Own, Rows, StartedParty};
     use std::thread;
 
-    /// How each of three parties ends, one of which has another digest in one place, if there is one.
-    fn ends(other: Option<(usize, usize)>) -> Vec<Result<(), Disagreement>> {
-        let meshes: Vec<Arc<Mesh>> = divisi_net::memory::mesh(3).into_iter().map(Arc::new).collect();
+    /// How each of these parties ends, one of which has another digest in one place, if there is one.
+    fn ends(parties: usize, other: Option<(usize, usize)>) -> Vec<Result<(), Disagreement>> {
+        let meshes: Vec<Arc<Mesh>> = divisi_net::memory::mesh(parties).into_iter().map(Arc::new).collect();
         thread::scope(|scope| {
             let party = |(i, mesh)| {
                 scope.spawn(move || {
@@ -124,9 +124,10 @@ mod tests {
     /// Each digest of each peer is compared to its last bit; all learn what differs, and at whom.
     #[test]
     fn every_digest_of_every_peer_is_compared() {
-        assert!(ends(None).into_iter().all(|end| end.is_ok()));
-        for (party, at) in (0..3).flat_map(|party| (0..3).map(move |at| (party, at))) {
-            for (i, end) in ends(Some((party, at))).into_iter().enumerate() {
+        const PARTIES: usize = 5;
+        assert!(ends(PARTIES, None).into_iter().all(|end| end.is_ok()));
+        for (party, at) in (0..PARTIES).flat_map(|party| (0..3).map(move |at| (party, at))) {
+            for (i, end) in ends(PARTIES, Some((party, at))).into_iter().enumerate() {
                 let Err(Disagreement::Differs { peer, what, digests, .. }) = end else {
                     panic!("{party} {at}: {end:?}")
                 };

@@ -267,6 +267,8 @@ impl CircuitJob {
 }
 
 #[cfg(test)]
+mod many;
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::circuit::hold;
