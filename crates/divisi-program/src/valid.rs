@@ -224,4 +224,26 @@ mod tests {
             "input x 1 num in 0..9\ny = gather x 0\nz = sub x y\nassume z in 1..5\nq = div 1 z\noutput q 1\n";
         assert!(random(&read(never), &mut draw).is_err());
     }
+
+    /// The last of many values is in the range, too.
+    #[test]
+    fn each_of_many_values_is_in_its_range() {
+        let program = read("input x 1 num 70000 in 0..9\ninput b 1 bits 4 70000 in 0..9\noutput x 1\n");
+        let [x, b] = program.inputs() else { panic!() };
+        let digit = |n: u8| (0..4).map(|bit| n >> bit & 1 == 1).collect::<Vec<bool>>();
+        for at in [0, 255, 256, 4096, 65_536, 69_999] {
+            let (mut numbers, mut words) = (vec![9; 70_000], vec![digit(9); 70_000]);
+            for (wrong, number) in [(false, 9), (true, 10)] {
+                (numbers[at], words[at]) = (number, digit(number as u8));
+                for (input, entries) in
+                    [(x, Entries::Num(numbers.clone())), (b, Entries::Bits(words.clone()))]
+                {
+                    let end = in_range(&program, input, &entries).err();
+                    let said =
+                        end.as_ref().is_some_and(|end| end.starts_with(&format!("value {} of", at + 1)));
+                    assert_eq!((end.is_some(), said), (wrong, wrong), "{at}");
+                }
+            }
+        }
+    }
 }

@@ -187,7 +187,7 @@ mod tests {
     /// A mask is the residue of all 128 or 192 bits that a pair draws for it, and of no others.
     #[test]
     fn masks_take_all_that_is_drawn_for_them() {
-        const LANES: usize = 3000;
+        const LANES: usize = 70_000;
         for (p, words) in [(P16, 2), (P32, 2), (P62, 3)] {
             let ends = local::run(2, &PublicParameters::new("masks"), |mut session| {
                 let peer = session.peers()[0];

@@ -90,7 +90,7 @@ fn operations_that_differ_have_other_parameters() {
         OperationJob { bits: 7, ..b2a },
         OperationJob { numbers: NumberSize::Bits61, ..b2a },
     ];
-    let counts = [1, 2, 257];
+    let counts = [1, 2, 257, 1 << 16, 1 + (1 << 16)];
     let all = jobs.iter().flat_map(|job| counts.map(|count| compared(job, &settings(), count)[1][0]));
     assert_eq!(all.collect::<BTreeSet<_>>().len(), jobs.len() * counts.len());
 }
@@ -113,7 +113,7 @@ fn programs_that_differ_have_other_parameters() {
             gate("one/gate.txt", gates[0]);
             gate("other/gate.txt", gates[1]);
             let job = program("circuits.txt", &body(receiver));
-            for count in [1, 2, 257] {
+            for count in [1, 2, 257, 1 << 16, 1 + (1 << 16), 1 + (1 << 32)] {
                 let [agreement, of_count] = compared(&job, &settings(), count);
                 // the first says that it is another program, the second that settings are others
                 agreed.insert(agreement[0]);
@@ -122,7 +122,7 @@ fn programs_that_differ_have_other_parameters() {
             }
         }
     }
-    assert_eq!((agreed.len(), parameters.len()), (8, 24));
+    assert_eq!((agreed.len(), parameters.len()), (8, 48));
 }
 
 fn circuit(
@@ -248,6 +248,40 @@ fn parties_get_their_own_and_say_the_same() {
         short[party].pop();
         let number = PartyId::all(3).nth(party);
         assert_eq!(collect(&short).unwrap_err().party, number);
+    }
+}
+
+/// The last of several circuits counts, and the end of a long text.
+#[test]
+fn long_programs_that_differ_late_have_other_digests() {
+    let of = |other: Option<usize>, end: &str| {
+        let mut body = String::from("divisi program 1\ninput x 1 bits 1\n");
+        for i in 0..5 {
+            let kind = if other == Some(i) { "AND" } else { "XOR" };
+            let circuit = gate(&format!("late/gate{i}.txt"), kind);
+            body.push_str(&format!("y{i} = circuit {} x x\noutput y{i} 1\n", circuit.display()));
+        }
+        body.push_str(&"# nothing\n".repeat(10_000));
+        HeldProgram::load(name(&file("late.txt", &(body + end)))).unwrap().digest()
+    };
+    let mut digests = vec![of(None, "# a\n"), of(None, "# b\n"), of(None, "")];
+    digests.extend((0..5).map(|i| of(Some(i), "")));
+    assert_eq!(digests.iter().collect::<BTreeSet<_>>().len(), digests.len());
+}
+
+/// What three parties say of a long output is compared to its end.
+#[test]
+fn long_outputs_are_the_same_at_all_who_learn_them() {
+    let body = "input x 1 num 9000 in 0..9\noutput x 1,2,3\n";
+    let job = program("long.txt", body);
+    let prepared = MixedEngine.jobs().own.unwrap().prepare(&job, &settings()).unwrap();
+    let told = vec![Own::new(vec![5; 72_000]); 3];
+    assert_eq!(prepared.collect(1, told.clone()), Ok(vec![5; 72_000]));
+    for (party, at) in (0..3).flat_map(|party| [0, 255, 256, 4096, 65_536, 71_999].map(|at| (party, at))) {
+        let mut wrong = told.clone();
+        wrong[party][at] ^= 1;
+        // among two the second is named
+        assert_eq!(prepared.collect(1, wrong).unwrap_err().party, PartyId::all(3).nth(party.max(1)));
     }
 }
 

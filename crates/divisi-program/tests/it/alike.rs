@@ -106,3 +106,28 @@ fn sizes_and_negatives_at_the_ends_of_ranges() {
     assert!(lower(&program).is_some());
     compare(2, &program, &inputs);
 }
+
+/// Long lists that only differ in their last places are others.
+#[test]
+fn long_lists_that_differ_late_differ() {
+    const LANES: usize = 300;
+    let list = |at: Option<usize>| {
+        let value = |i| if at == Some(i) { 2 } else { 1 };
+        (0..LANES).map(|i| value(i).to_string()).collect::<Vec<_>>().join(" ")
+    };
+    let mut body = format!("divisi program 1\ninput x 1 num {LANES} in -9..9\ninput a 2 bits 3 {LANES}\n");
+    for (i, at) in [None, Some(0), Some(255), Some(256), Some(LANES - 1)].into_iter().enumerate() {
+        let list = list(at);
+        body.push_str(&format!(
+            "k{i} = const {LANES} {list}\nw{i} = const bits 3 {LANES} {list}\ng{i} = gather x {list}\n\
+             h{i} = gather a {list}\nm{i} = mul x k{i}\ns{i} = add x k{i}\nv{i} = xor a w{i}\n"
+        ));
+        for name in ["k", "w", "g", "h", "m", "s", "v"] {
+            body.push_str(&format!("output {name}{i} 1,2\n"));
+        }
+    }
+    let program = text::read(&body, &|_| Err("no circuits".into())).unwrap();
+    let numbers = (0..LANES as i64).map(|i| i % 19 - 9).collect();
+    let words = (0..LANES).map(|i| (0..3).map(|bit| i >> bit & 1 == 1).collect()).collect();
+    compare(2, &program, &[Entries::Num(numbers), Entries::Bits(words)]);
+}

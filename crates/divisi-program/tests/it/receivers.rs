@@ -42,6 +42,26 @@ fn outputs_of_programs_are_sent_to_their_receivers_alone() {
     }
 }
 
+/// Of many outputs, too, each goes to its own receivers.
+#[test]
+fn each_of_many_outputs_has_its_own_receivers() {
+    const OUTPUTS: usize = 300;
+    let sets: Vec<Vec<u8>> = sets().collect();
+    let of = |i: usize| &sets[i * 5 % sets.len()];
+    let mut body = format!("divisi program 1\ninput x 2 num {OUTPUTS}\n");
+    for i in 0..OUTPUTS {
+        let list: Vec<String> = of(i).iter().map(u8::to_string).collect();
+        body.push_str(&format!("y{i} = gather x {i}\noutput y{i} {}\n", list.join(",")));
+    }
+    let program = text::read(&body, &|_| Err("no circuits".into())).unwrap();
+    let counts = parties::compare(PARTIES.into(), &program, &[Entries::Num((0..OUTPUTS as i64).collect())]);
+    for (party, counts) in (1..).zip(counts) {
+        let sent = counts.phases.get("online").map_or(0, |phase| phase.bits);
+        let wanted: u64 = (0..OUTPUTS).map(|i| 32 * others(of(i), party)).sum();
+        assert_eq!(sent, wanted, "party {party}");
+    }
+}
+
 /// The same for a single circuit, whose values go to different parties.
 #[test]
 fn outputs_of_circuits_are_sent_to_their_receivers_alone() {
