@@ -198,6 +198,11 @@ mod tests {
             long.iter().map(|column| column[299]).collect::<Vec<_>>(),
             [&[0; 14][..], &[1, 42]].concat()
         );
+        let far = counters(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe], 70_000);
+        for l in [255, 256, 257, 4095, 4096, 4097, 65_537, 65_538, 69_999_usize] {
+            let counter: Vec<u8> = far.iter().map(|column| column[l]).collect();
+            assert_eq!(counter, (l as u64).wrapping_sub(2).to_be_bytes(), "{l}");
+        }
         assert!(counters(&[1; 8], 0).iter().all(Vec::is_empty));
     }
 }

@@ -162,4 +162,23 @@ mod tests {
             }
         }
     }
+
+    /// The length of a message stands in its padding whole, up to the longest one.
+    #[test]
+    fn padding_has_the_whole_length() {
+        for hash in Sha2::ALL {
+            let word = hash.word_bytes();
+            for bytes in [1 << 5, 1 << 13, 1 << 21, 1 << 29, (1 << 45) + 3, u64::MAX / 8] {
+                let padding = hash.padding(bytes);
+                let length = &padding[padding.len() - 2 * word..];
+                assert_eq!(length, &(8 * u128::from(bytes)).to_be_bytes()[16 - 2 * word..], "{bytes}");
+            }
+            if word == 8 {
+                assert_eq!(
+                    hash.padding(u64::MAX).last_chunk(),
+                    Some(&(8 * u128::from(u64::MAX)).to_be_bytes())
+                );
+            }
+        }
+    }
 }

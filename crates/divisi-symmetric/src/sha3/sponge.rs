@@ -121,4 +121,19 @@ mod tests {
             assert_eq!((bits as usize / 8 + closing.len()) % 136, 0);
         }
     }
+
+    /// What follows a message depends on where in a block it ends, however long it is.
+    #[test]
+    fn padding_of_long_messages_is_that_of_their_last_blocks() {
+        for rate in [72, 104, 136, 144, 168] {
+            let sponge = Sponge::new(200 - rate, 0b10, 2);
+            assert_eq!(sponge.rate(), rate);
+            for bits in [1 << 12, (1 << 16) + 8, (1 << 19) + 16, (1 << 32) + 24, (1 << 64) + 32, 1 << 66] {
+                let within = bits % (8 * rate as u128);
+                for trailer in [&[][..], &[1, 2]] {
+                    assert_eq!(sponge.closing(bits, trailer), sponge.closing(within, trailer), "{bits}");
+                }
+            }
+        }
+    }
 }

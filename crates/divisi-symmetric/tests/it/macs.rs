@@ -132,7 +132,7 @@ fn nist_samples_of_kmac() {
 fn kmac_is_cshake_of_the_encoded_key() {
     use cshake::digest::{ExtendableOutput, Update, XofReader};
     let rate = 136;
-    for key_bytes in [0, 1, 31, 32, rate - 6, rate - 5, rate - 4, 2 * rate] {
+    for key_bytes in [0, 1, 31, 32, rate - 6, rate - 5, rate - 4, 2 * rate, 511, 512, 513, 1024] {
         for message_bytes in [0, rate - 4, rate - 3, rate] {
             let (key, message) = (vec![0x5a; key_bytes], vec![0xc3; message_bytes]);
             let mut encoded = vec![1, 136];

@@ -7,6 +7,7 @@ mod costs;
 mod functions;
 mod gcm;
 mod hashes;
+mod long;
 mod macs;
 mod modes;
 mod refusals;

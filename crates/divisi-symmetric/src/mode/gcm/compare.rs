@@ -71,3 +71,31 @@ fn truncate<E: GcmEngine>(e: &mut E, tags: E::Block, lengths: &[TagLength]) -> R
 }
 
 const MISFIT: Abort = Abort::Misuse { step: TAGS, what: Misuse::CountsDiffer };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::{Plain, PlainBlock};
+
+    /// Each of many tags has its own verdict, whatever its length: a bit beyond it does not count, each of
+    /// its own does.
+    #[test]
+    fn every_tag_of_many_is_compared() {
+        let kinds = [TagLength::Bits128, TagLength::Bits32, TagLength::Bits96];
+        for mixed in [false, true] {
+            let kind = |l: usize| if mixed { kinds[l % 3] } else { TagLength::Bits128 };
+            let tag = |l: usize| {
+                u128::from_le_bytes([l as u8, 7, (l >> 8) as u8, 1].repeat(4)[..].try_into().unwrap())
+            };
+            let received = |l: usize| (kind(l), tag(l) & kind(l).mask());
+            let computed = |l: usize| {
+                let own = 1 << (l * 37 % kind(l).bits());
+                let beyond = !kind(l).mask();
+                tag(l) ^ beyond ^ if l % 5 == 4 { own } else { 0 }
+            };
+            let (tags, received): (Vec<_>, Vec<_>) = (0..1030).map(|l| (computed(l), received(l))).unzip();
+            let right = tags_match(&mut Plain, PlainBlock::new(tags), &received).unwrap();
+            assert!(right.iter().enumerate().all(|(l, right)| *right == (l % 5 != 4)) && right.len() == 1030);
+        }
+    }
+}

@@ -147,9 +147,11 @@ mod tests {
             let (_, mut block) = j0_of(h, b"an iv");
             block[12..].copy_from_slice(&last);
             let shared = PlainBlock::new(vec![element(block)]);
-            let made = counters(e, &shared, &(0..40).collect::<Vec<u32>>()).unwrap();
-            let want = ctr::columns(&block, 0, 40);
-            assert!(made.iter().zip(&want).all(|(made, want)| made.values() == &want[..]));
+            for from in [0, 250, 4090, 65_500, u32::MAX - 39] {
+                let made = counters(e, &shared, &(from..=from + 39).collect::<Vec<u32>>()).unwrap();
+                let want = ctr::columns(&block, from, 40);
+                assert!(made.iter().zip(&want).all(|(made, want)| made.values() == &want[..]), "{from}");
+            }
         }
     }
 

@@ -146,3 +146,34 @@ pub fn open<E: BitEngine>(
     add(e, &mut difference, &received)?;
     Undecided::new(e, heads.len(), message, vec![difference])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counters go on through all of their bytes, and lengths are written whole.
+    #[test]
+    fn long_messages_have_whole_counters_and_lengths() {
+        let blocks = counters(&[7; 11], 70_000);
+        for (i, block) in blocks.iter().enumerate() {
+            let counter = (i as u32).to_be_bytes();
+            assert_eq!(block[..], [&[3][..], &[7; 11], &counter].concat(), "{i}");
+        }
+        for bytes in [1, 255, 256, 4096, 65_535, 65_536, (1 << 24) + 3, (1 << 32) - 1] {
+            let (nonce, aad) = (vec![7; 11], Vec::new());
+            let wanted = [&[0x3b][..], &nonce, &(bytes as u32).to_be_bytes()].concat();
+            assert_eq!(head_blocks(&Head { nonce, aad }, bytes, 16), wanted, "{bytes}");
+        }
+        for (bytes, encoded) in [
+            (0xfeff, &[0xfe, 0xff][..]),
+            (0xff00, &[0xff, 0xfe, 0, 0, 0xff, 0]),
+            (0x1_0003, &[0xff, 0xfe, 0, 1, 0, 3]),
+        ] {
+            let aad: Vec<u8> = (0..bytes).map(|i| (i % 251) as u8).collect();
+            let mut wanted = [encoded, &aad].concat();
+            wanted.resize(wanted.len().next_multiple_of(16), 0);
+            let all = head_blocks(&Head { nonce: vec![7; 13], aad }, 5, 16);
+            assert!(all[16..] == wanted, "{bytes}");
+        }
+    }
+}

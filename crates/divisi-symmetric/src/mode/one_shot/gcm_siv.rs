@@ -228,3 +228,20 @@ pub fn open<E: MacEngine>(
     add(e, &mut difference, &received)?;
     Undecided::new(e, heads.len(), message, vec![difference])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The counter goes on and wraps around within its four bytes, the lowest first.
+    #[test]
+    fn counters_go_on_in_long_messages() {
+        let mut tag = [0x5a; 16];
+        tag[..4].copy_from_slice(&0xffff_0003_u32.to_le_bytes());
+        for (i, block) in counters(tag, 70_000).iter().enumerate() {
+            let (counter, rest) = block.split_at(4);
+            assert_eq!(counter, 0xffff_0003_u32.wrapping_add(i as u32).to_le_bytes(), "{i}");
+            assert_eq!((&rest[..11], rest[11]), (&[0x5a; 11][..], 0xda));
+        }
+    }
+}

@@ -267,3 +267,20 @@ pub fn unwrap<E: BitEngine>(
     wrapping.go_on(e, key, usize::MAX)?;
     wrapping.unwrapped(e)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::{Plain, PlainByte};
+
+    /// The number of a step is added whole, however many there are.
+    #[test]
+    fn numbers_of_steps_are_whole() {
+        for t in [1_u64, 255, 256, 4095, 4096, 65_535, 65_536, (1 << 24) + 5, (1 << 32) + 7] {
+            let mut a = [0xa6; HALF].map(|byte| PlainByte::new(vec![byte]));
+            count(&mut Plain, &mut a, t as usize, 1).unwrap();
+            let a = a.map(|byte| byte.values()[0]);
+            assert_eq!(u64::from_be_bytes(a) ^ u64::from_be_bytes(ICV1), t);
+        }
+    }
+}

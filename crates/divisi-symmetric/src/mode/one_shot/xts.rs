@@ -101,3 +101,20 @@ fn masked<E: BitEngine>(
     }
     Ok(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::{Plain, PlainByte};
+
+    /// Each mask is the one before it times alpha, in data units of many blocks too.
+    #[test]
+    fn every_mask_is_the_one_before_it_doubled() {
+        let mut t = u128::from_le_bytes(*b"what nobody sees");
+        let first = t.to_le_bytes().map(|byte| PlainByte::new(vec![byte]));
+        for (i, mask) in masks(&mut Plain, first, 1100).unwrap().iter().enumerate() {
+            assert_eq!(mask.each_ref().map(|byte| byte.values()[0]), t.to_le_bytes(), "{i}");
+            t = t << 1 ^ if t >> 127 == 1 { 0x87 } else { 0 };
+        }
+    }
+}
