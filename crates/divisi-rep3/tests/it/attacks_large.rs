@@ -83,13 +83,25 @@ fn box_products(trio: Trio, statements: usize, lanes: usize) -> Result<(), Abort
     b.verify_mul(&recon).map(drop)
 }
 
+/// This many vectors of three factors, verified.
+fn cubes(trio: Trio, count: usize) -> Result<(), Abort> {
+    let mut b = BlackBox::new(trio);
+    let entries: Vec<Gf8> = (0..64).map(Gf8).collect();
+    let table = HeldTable::by(Dimensions::Three([2, 2, 2]), &entries).unwrap();
+    let _vectors = b.one_hots(&table, count)?;
+    let recon = b.verify_recon()?;
+    b.verify_mul(&recon).map(drop)
+}
+
 const FEW: &[usize] = &[1, 2, 3, 4, 7];
 const MANY: &[usize] = &[1, 2, 3, 4, 5, 8, 16];
+/// Where any period that divides it would be seen.
+const FAR: &[usize] = &[64];
 
 /// Lanes of S-boxes that fill twenty groups of eight tiles.
 const GROUPS: usize = 20 * 8 * 512;
 
-static BATCHES: [Batch; 9] = [
+static BATCHES: [Batch; 14] = [
     Batch {
         name: "a product of bits in eight tiles",
         step: "divisi_rep3::engine::boolean/products",
@@ -155,14 +167,43 @@ static BATCHES: [Batch; 9] = [
         step: "divisi_rep3::ohverture::cube::make/products",
         nth: 0,
         distances: &[(1, FEW), (8, FEW), (3 * 64, FEW)],
-        play: |trio| {
-            let mut b = BlackBox::new(trio);
-            let entries: Vec<Gf8> = (0..64).map(Gf8).collect();
-            let table = HeldTable::by(Dimensions::Three([2, 2, 2]), &entries).unwrap();
-            let _vectors = b.one_hots(&table, 4096)?;
-            let recon = b.verify_recon()?;
-            b.verify_mul(&recon).map(drop)
-        },
+        play: |trio| cubes(trio, 4096),
+    },
+    Batch {
+        name: "products of bits far apart",
+        step: "divisi_rep3::engine::boolean/products",
+        nth: 0,
+        distances: &[(9 * 64, FAR)],
+        play: |trio| bits_of(trio, 65 * 64, 65),
+    },
+    Batch {
+        name: "S-boxes far apart",
+        step: "divisi_rep3::sbox::gf8_circuit/x254",
+        nth: 0,
+        distances: &[(8 * 512, FAR)],
+        play: |trio| sboxes(trio, Protocol::Gf8Circuit, 65 * 8 * 512),
+    },
+    Batch {
+        name: "products of the black box far apart",
+        step: "divisi_rep3::blackbox::products/reshare",
+        nth: 0,
+        distances: &[(16, FAR)],
+        play: |trio| box_products(trio, 1, 1025),
+    },
+    Batch {
+        name: "vectors of the black box far apart",
+        step: "divisi_rep3::ohverture::make/products",
+        nth: 1,
+        // three bits of each vector
+        distances: &[(3 * 2, FAR)],
+        play: |trio| box_vectors(trio, 1032),
+    },
+    Batch {
+        name: "vectors of three factors far apart",
+        step: "divisi_rep3::ohverture::cube::make/products",
+        nth: 0,
+        distances: &[(3 * 64, FAR)],
+        play: |trio| cubes(trio, 65 * 512),
     },
 ];
 
