@@ -6,6 +6,7 @@ mod attacks_boolean;
 mod attacks_inputs;
 mod attacks_large;
 mod attacks_lookups;
+mod attacks_scale;
 mod attacks_session;
 mod attacks_statistics;
 mod attacks_verification;
