@@ -1,5 +1,6 @@
 //! Checks of more values than any number of few bits counts.
 
+use super::tests::zeros;
 use super::{OPEN, combinations};
 use crate::checks;
 use crate::dealer::Dealer;
@@ -7,7 +8,7 @@ use crate::part::Shareable;
 use crate::share::Auth;
 use crate::{Spdz, SpdzProtocol};
 use divisi_core::testing::{Harness, failed_check, run};
-use divisi_core::{Abort, PublicParameters, Settles, Step, step};
+use divisi_core::{PublicParameters, Settles, Step, step};
 use divisi_field::{Field, Gf2, Gf8, Gf48};
 use std::collections::HashSet;
 
@@ -62,16 +63,8 @@ fn a_single_lie_is_noticed_after_any_number_of_values() {
 /// The parts of all parties of long sharings of zero, as they are sent, add up to zero, and nothing in them
 /// returns.
 fn are_fresh<V: Shareable>(count: usize) {
-    let ends = Harness::new(3, &PublicParameters::new("long zeros")).act(|session| {
-        let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
-        let mut parts = vec![V::default(); count];
-        let (mut told, mut of_client) = (Vec::new(), Vec::new());
-        party.for_client(&parts, &mut of_client);
-        party.randomise(&mut parts);
-        V::pack(&parts, &mut told);
-        Ok([told, of_client])
-    });
-    let ends: Vec<[Vec<u8>; 2]> = ends.into_iter().collect::<Result<_, Abort>>().unwrap();
+    let ends = zeros::<V>(count);
+    assert_eq!(ends.len(), 3);
     for list in [0, 1] {
         let sum = |at: usize| ends.iter().fold(0, |sum, end| sum ^ end[list][at]);
         assert!((0..ends[0][list].len()).all(|at| sum(at) == 0));

@@ -36,7 +36,7 @@ fn opened(
 }
 
 /// The parts of all parties of sharings of zero, for parties and for clients, as they are sent.
-fn zeros<V: Shareable>(count: usize) -> Vec<[Vec<u8>; 2]> {
+pub(super) fn zeros<V: Shareable>(count: usize) -> Vec<[Vec<u8>; 2]> {
     let ends = harness(3).act(|session| {
         let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
         let mut parts = vec![V::default(); count];

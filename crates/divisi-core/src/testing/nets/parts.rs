@@ -103,7 +103,7 @@ fn unused(
     same.into_iter().zip(unused).filter(|(_, unused)| *unused).map(|(part, _)| part).collect()
 }
 
-/// The messages that depend on a part of an opened coin, and not on another one.
+/// The messages that depend on one part of an opened coin, and not on another part of it.
 fn uneven(shape: &NetShape, seed: u64, happened: &Happened, part: &ChangedPart) -> Vec<Message> {
     let depends = |byte: u32| {
         let part = ChangedPart { part: DrawPart::Bit(8 * byte), ..*part };

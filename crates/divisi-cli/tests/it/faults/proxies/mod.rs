@@ -1,7 +1,6 @@
 //! Parties as real processes whose links lead through proxies that count bytes and records of TLS: one of
 //! them is killed, stopped, cut off or made to send garbage in the middle of a phase, or when a certain
 //! message sets out.
-#![allow(dead_code, unused_imports, reason = "some programs have phases, one has steps")]
 
 mod wires;
 
@@ -15,7 +14,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 pub use wires::{FAULTS, Fault, Plan, Record, When, Wires, through_proxies};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
