@@ -134,6 +134,10 @@ pub struct Errors {
 /// and build all in the target folder.
 const INTERMEDIATE: &str = "CARGO_BUILD_BUILD_DIR";
 
+/// What is compiled for a few tests only is compiled in four fifths of the time at level 1 (235 s instead of
+/// 298 s), and these tests take no longer (45 s).
+const LEVEL: (&str, &str) = ("CARGO_PROFILE_DEV_OPT_LEVEL", "1");
+
 /// Compiles these test targets in one build. A target of one package is built for each of them that has it.
 /// What others wrote is taken from the project's own builds if it is there. The inner error is what the
 /// compiler refuses.
@@ -151,7 +155,7 @@ pub fn tests(copy: &Path, wanted: &Targets) -> Result<Result<Programs, Errors>, 
         return Err(format!("{copy:?} is no folder of a folder of `target`"));
     };
     cargo.arg("--target-dir").arg(folder.join("build")).env(INTERMEDIATE, target);
-    cargo.current_dir(copy);
+    cargo.env(LEVEL.0, LEVEL.1).current_dir(copy);
     wanted.keys().for_each(|package| _ = cargo.args(["-p", package]));
     let targets: BTreeSet<&str> = wanted.values().flatten().map(String::as_str).collect();
     for target in targets {
