@@ -21,8 +21,9 @@ const BARE: &str = "inputs and no draw";
 const HEAD: &str =
     "# Which messages depend on which draw (docs/nets.md): a purpose, the file that draws, and the steps whose
 # messages are others if such a draw is, and nothing else. `places:N` says that N lines there draw, `low:N`
-# that N draws are used, but not the highest bit of their last part. Messages that depend on inputs and on no
-# draw hide nothing. Written by
+# that N draws are used, but not the highest bit of their last part, `uneven:N` that at N lines other messages
+# depend on the first part of a draw than on its last part. Messages that depend on inputs and on no draw hide
+# nothing. Written by
 # DIVISI_NETS=write cargo test --test it nets::draws
 ";
 
@@ -51,6 +52,9 @@ const LOW: &str = "low:";
 /// How it begins to tell the number of places that draw, if there are several.
 const PLACES: &str = "places:";
 
+/// How it begins to tell the number of places at which values are drawn whose parts serve several purposes.
+const UNEVEN: &str = "uneven:";
+
 /// The steps whose messages depend on something.
 #[derive(Default)]
 pub(super) struct Masks {
@@ -59,6 +63,8 @@ pub(super) struct Masks {
     places: BTreeMap<String, BTreeSet<String>>,
     /// The number of draws of which the highest bit is not used.
     low: BTreeMap<String, usize>,
+    /// The lines at which other messages depend on the first part of a draw than on its last part.
+    uneven: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// What a list calls a place.
@@ -74,6 +80,11 @@ impl Masks {
         for (_, (_, step, _)) in changed(one, other) {
             self.steps.entry(what.clone()).or_default().insert(step);
         }
+    }
+
+    /// Adds a place at which other messages depend on the first part of a draw than on its last part.
+    pub fn add_uneven(&mut self, place: DrawPlace) {
+        self.uneven.entry(name(place)).or_default().insert(place.caller.to_string());
     }
 
     /// Adds steps of which a message depends on inputs and on no draw.
@@ -98,7 +109,8 @@ impl Masks {
         let places: BTreeSet<&String> = self.steps.keys().chain(self.low.keys()).collect();
         for what in places {
             let several = self.places.get(what).map(BTreeSet::len).filter(|count| *count > 1);
-            let counts = [(PLACES, several), (LOW, self.low.get(what).copied())];
+            let uneven = self.uneven.get(what).map(BTreeSet::len);
+            let counts = [(PLACES, several), (LOW, self.low.get(what).copied()), (UNEVEN, uneven)];
             let counts = counts.iter().filter_map(|(of, count)| count.map(|count| format!("{of}{count}")));
             let steps = self.steps.get(what).into_iter().flatten().map(|step| (*step).to_owned());
             lists::block(&mut list, what, &counts.chain(steps).collect::<Vec<_>>(), "");
@@ -127,6 +139,9 @@ fn differences(written: &str, made: &str) -> Vec<String> {
                 format!("{} {count} places: {what}", verb("it is drawn at", "it is not drawn at"))
             } else if let Some(count) = step.strip_prefix(LOW) {
                 format!("{count} draws {} their highest bit: {what}", verb("do not use", "do not leave out"))
+            } else if let Some(count) = step.strip_prefix(UNEVEN) {
+                let verb = verb("other", "not other");
+                format!("{verb} messages depend on the last part than on the first, {count} lines: {what}")
             } else {
                 format!("{step} {} on: {what}", verb("depends", "does not depend"))
             };

@@ -8,7 +8,9 @@
 //! changes two draws of each, the first one and the last one of the last party, and the middle of one between
 //! them.
 //!
-//! What changes with each is listed (`masks`), and how much is drawn (`amounts`).
+//! What changes with each is listed (`masks`), and how much is drawn (`amounts`). So is at how many lines of
+//! a file something depends on the first part of a draw and not on its last part, or the other way round: a
+//! seed of which each half serves something else is easier to guess.
 //!
 //! A line that tosses a coin is a place, too: the opened coin is changed at one party, after what opens it
 //! was sent. All that depends on a part of it depends on every part: of a coin of which one half chooses one
@@ -24,7 +26,7 @@ use crate::draws::{ChangedPart, DrawPart, DrawPlace, KnownDraws, PartyDraws};
 use crate::purposes::COIN;
 use crate::testing::many;
 use crate::{Abort, PartyId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a census of parts knows of an engine.
 pub struct PartNet<'n> {
@@ -57,8 +59,8 @@ pub enum IdlePart {
 /// How many runs with other draws may leave a message as it is, if no draw is what it depends on.
 const BARE_RUNS: u64 = 24;
 
-/// How many bytes of each part of a coin are changed until what stays the same does not depend on it.
-const COIN_BYTES: u32 = 5;
+/// How many bytes of each part of a draw are changed until what stays the same does not depend on it.
+const UNEVEN_BYTES: u32 = 5;
 
 /// What happened in a run.
 #[derive(PartialEq, Eq)]
@@ -85,25 +87,42 @@ fn run(
     (Happened { ends, sent }, draws)
 }
 
-/// The parts on which nothing depends. What depends on the others goes into the list.
+/// The messages that depend on the first part of single draws, and those that depend on their last part, by
+/// line and number.
+type Ends = BTreeMap<(String, u64), (ChangedPart, [BTreeSet<Message>; 2])>;
+
+/// The parts on which nothing depends. What depends on the others goes into the list, and what depends on the
+/// ends of draws to `ends`.
 fn unused(
     shape: &NetShape,
     seed: u64,
     happened: &Happened,
     parts: &[ChangedPart],
     masks: &mut Masks,
+    ends: &mut Ends,
 ) -> Vec<ChangedPart> {
-    let changed = many(parts.len(), 2, |i| run(shape, [seed; 3], Some(parts[i]), true).0);
-    parts.iter().zip(&changed).for_each(|(part, other)| masks.add(Some(part.place), happened, other));
+    let others = many(parts.len(), 2, |i| run(shape, [seed; 3], Some(parts[i]), true).0);
+    for (part, other) in parts.iter().zip(&others) {
+        masks.add(Some(part.place), happened, other);
+        let end = match part.part {
+            DrawPart::First => 0,
+            DrawPart::Last | DrawPart::Bit(_) => 1,
+            DrawPart::Middle => continue,
+        };
+        let (_, depend) = ends
+            .entry((part.place.caller.to_string(), part.number))
+            .or_insert_with(|| (*part, Default::default()));
+        depend[end].extend(changed(happened, other));
+    }
     // whatever decides whether a check fails, and nothing else, changes nothing under doubt
-    let same = parts.iter().zip(&changed).filter(|(_, other)| *other == happened);
+    let same = parts.iter().zip(&others).filter(|(_, other)| *other == happened);
     let same: Vec<ChangedPart> = same.map(|(part, _)| *part).collect();
     let sure = |part| run(shape, [seed; 3], part, false).0;
     let unused = many(same.len(), 2, |i| sure(None) == sure(Some(same[i])));
     same.into_iter().zip(unused).filter(|(_, unused)| *unused).map(|(part, _)| part).collect()
 }
 
-/// The messages that depend on one part of an opened coin, and not on another part of it.
+/// The messages that depend on one part of a coin or of another draw, and not on another part of it.
 fn uneven(shape: &NetShape, seed: u64, happened: &Happened, part: &ChangedPart) -> Vec<Message> {
     let depends = |byte: u32| {
         let part = ChangedPart { part: DrawPart::Bit(8 * byte), ..*part };
@@ -111,7 +130,7 @@ fn uneven(shape: &NetShape, seed: u64, happened: &Happened, part: &ChangedPart) 
     };
     let mut parts: [BTreeSet<Message>; 3] = Default::default();
     // a message of a single bit is the same by chance for some bytes
-    for byte in 0..COIN_BYTES {
+    for byte in 0..UNEVEN_BYTES {
         for (part, last) in parts.iter_mut().zip([0, 5, 11]) {
             part.extend(depends(last + byte));
         }
@@ -208,12 +227,20 @@ impl PartNet<'_> {
                     format!("coin: {step} depends on a part of what {caller} tosses ({})", shape.name)
                 }));
             }
-            let mut unused = unused(shape, seed, happened, &parts, &mut masks);
+            let mut ends = Ends::new();
+            let mut unused = unused(shape, seed, happened, &parts, &mut masks, &mut ends);
             // where the highest bit is not used, others have to be
             let high = unused.extract_if(.., |changed| changed.part == DrawPart::Bit(0));
             let low: Vec<_> = high.map(|changed| ChangedPart { part: DrawPart::Last, ..changed }).collect();
-            let whole = self::unused(shape, seed, happened, &low, &mut masks);
+            let whole = self::unused(shape, seed, happened, &low, &mut masks, &mut ends);
             low.iter().filter(|part| !whole.contains(part)).for_each(|part| masks.add_low(part.place));
+            let differ = |[first, last]: &[BTreeSet<_>; 2]| !last.is_empty() && first != last;
+            let differ = ends.values().filter(|(_, ends)| differ(ends)).map(|(part, _)| part);
+            for part in differ.filter(|part| part.place.of != COIN.name()) {
+                if !uneven(shape, seed, happened, part).is_empty() {
+                    masks.add_uneven(part.place);
+                }
+            }
             faults.extend(unused.into_iter().chain(whole).map(
                 |ChangedPart { place, number, part, .. }| {
                     let which = match part {

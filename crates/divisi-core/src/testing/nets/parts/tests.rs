@@ -151,12 +151,15 @@ fn a_coin_that_is_cut_off_is_found() {
     assert!(judged(0..15)[0].contains("the last part") && judged(1..16)[0].contains("the first part"));
 }
 
-#[test]
-fn a_coin_whose_parts_serve_one_purpose_each_is_found() {
-    let judged = |halves: bool| {
+/// What is said of a draw if two messages depend on one half of it each, or both on all of it.
+fn divided(
+    draw: impl Fn(&mut Session) -> Result<[u8; 16], Abort> + Copy + Send + Sync + 'static,
+    said: &str,
+) -> [usize; 2] {
+    [false, true].map(|halves| {
         let run = move |mut session: Session, _: u64, _: &mut ShapeOutcome| {
-            let coin = Coins::commit(&mut session)?.toss(&mut session, step!("coin"))?;
-            let sums = [&coin[..8], &coin[8..]].map(|half| half.iter().fold(0, |sum, byte| sum ^ byte));
+            let drawn = draw(&mut session)?;
+            let sums = [&drawn[..8], &drawn[8..]].map(|half| half.iter().fold(0, |sum, byte| sum ^ byte));
             for (step, half) in [step!("one"), step!("other")].into_iter().zip(sums) {
                 let told = [if halves { half } else { sums[0] ^ sums[1] }];
                 for peer in session.peers() {
@@ -166,13 +169,22 @@ fn a_coin_whose_parts_serve_one_purpose_each_is_found() {
             }
             Ok(())
         };
-        let shapes = vec![NetShape::new("coins", 2, ShapeSecurity::Curious, run)];
+        let shapes = vec![NetShape::new("halves", 2, ShapeSecurity::Curious, run)];
         let net = PartNet { folder: "no folder", packages: &["divisi-core"], shapes, idle: &[] };
-        let mut faults = net.judge_parts(1, &mut Amounts::default());
-        faults.retain(|fault| fault.contains("depends on a part of"));
-        faults.len()
-    };
-    assert_eq!([judged(false), judged(true)], [0, 2]);
+        net.judge_parts(1, &mut Amounts::default()).iter().filter(|fault| fault.contains(said)).count()
+    })
+}
+
+#[test]
+fn a_coin_whose_parts_serve_one_purpose_each_is_found() {
+    let coin = |session: &mut Session| Coins::commit(session)?.toss(session, step!("coin"));
+    assert_eq!(divided(coin, "depends on a part of"), [0, 2]);
+}
+
+#[test]
+fn a_draw_whose_parts_serve_one_purpose_each_is_listed() {
+    let drawn = |session: &mut Session| Ok(mask(session, purposes::MASK));
+    assert_eq!(divided(drawn, "other messages depend on the last part than on the first, 1 lines"), [0, 1]);
 }
 
 #[test]
