@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn samples_have_the_width() {
         for width in
-            [5.0, 9.3, 40.0, 62.5, 63.4, 64.0, 70.2, 71.6, 110.0].map(|d| Width::at_least(d).unwrap())
+            [5.0, 9.3, 40.0, 62.5, 63.4, 64.0, 70.2, 71.6, 72.5, 110.0].map(|d| Width::at_least(d).unwrap())
         {
             let (mut prg, mut out) = (Prg::new(&[5; 16]), vec![0; 40_000]);
             width.sample(&mut prg, &mut out);
