@@ -316,8 +316,9 @@ fn paper_hops_have_their_floods() {
     }
 }
 
-/// P_2's message in the second round of the relinearisation key contains errors: it is not a mere product of
-/// its u with public values.
+/// P_2's messages for the relinearisation key hide its share. In the first round its u is not the share, nor
+/// the negative of it: then the sum or the difference of both polynomials would tell the share. In the second
+/// round there are errors: the message is not a mere product of u with public values.
 #[test]
 fn the_second_round_has_its_errors() {
     let ring = small(Operation::Triples, Form::LeanTree, 2);
@@ -339,6 +340,16 @@ fn the_second_round_has_its_errors() {
         recording.bodies(way, party(1), step).into_iter().flat_map(read).collect()
     };
     let digits = ring.parameters().digits().len();
+    let own = read(MessageDirection::In, "divisi_bgv::keys/relinearise.1.up");
+    assert_eq!(own.len(), 2 * digits);
+    for (j, pair) in own.chunks(2).enumerate() {
+        // h_0 - w_j s_2 = -u_2 a_j + p e_0, and h_1 = s_2 a_j + p e_1
+        let mut sums = [pair[0].clone(), pair[0].clone()];
+        sums.iter_mut().for_each(|sum| ring.sub(sum, &ring.digit(share, j)));
+        ring.add(&mut sums[0], &pair[1]);
+        ring.sub(&mut sums[1], &pair[1]);
+        assert!(sums.into_iter().all(|sum| is_large(&ring, sum)), "{j}: u is the share");
+    }
     let first = read(MessageDirection::Out, "divisi_bgv::keys/relinearise.1.down");
     let second = read(MessageDirection::In, "divisi_bgv::keys/relinearise.2.up");
     assert!(first.len() == 2 * digits && second.len() == digits);
