@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const GATHER: &str = "divisi_mixed::num/open.gather";
 const NUMBERS: &str = "divisi_mixed::num/open.tell";
 const BITS: &str = "divisi_mixed::open/open.tell";
+const PAYLOAD: &str = "divisi_ot::correlate/payload";
 
 /// No group of eight bytes occurs twice in these messages, and if there are many, no bit is the same in all
 /// groups.
@@ -188,13 +189,13 @@ fn numbers_are_reduced() {
 }
 
 /// Two parties run `f`; in the first `tries` tries, of `candidates` candidates each, what they send to open d
-/// is changed: one more in every lane, as if all candidates were p or more. Returns what `f` gives, and how
-/// many numbers each opening had.
+/// is changed: one more in every lane, as if all candidates were p or more. Returns what `f` gives, how many
+/// numbers each opening had, and how many random bits were made.
 fn rejected<R: Send>(
     candidates: usize,
     tries: usize,
     f: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync,
-) -> (Vec<Result<R, Abort>>, Vec<usize>) {
+) -> (Vec<Result<R, Abort>>, Vec<usize>, usize) {
     let ring = small(Operation::Triples, Form::LeanTree, 2);
     let harness = Harness::new(2, &ring.parameters().describe(agreed())).patient();
     let gather = Step::new(GATHER).id;
@@ -218,8 +219,13 @@ fn rejected<R: Send>(
         let gmw = Gmw::new(session, SetupConfig::default())?;
         f(&mut Mixed::new(gmw, plain(), None, Some(&ring))?)
     });
-    let told = recording.read().into_iter().filter(|seen| seen.frame.step == Step::new(NUMBERS).id);
-    (ends, told.map(|seen| seen.frame.body.len() / 4).collect())
+    let all = recording.read();
+    let told = |step: &'static str| {
+        let told = all.iter().filter(move |seen| seen.frame.step == Step::new(step).id);
+        told.map(|seen| seen.frame.body.len() / 4)
+    };
+    // of two parties one sends the other a number for each bit
+    (ends, told(NUMBERS).collect(), told(PAYLOAD).sum())
 }
 
 /// Only d is opened of the candidates for a mask, and no r of p or more is accepted, in the first try or the
@@ -230,7 +236,7 @@ fn masks_of_p_or_more_serve_nobody() {
     let lanes: usize = 120;
     let candidates = lanes * 4 / 3 + 8;
     for tries in [0, 1, 2] {
-        let (ends, opened) = rejected(candidates, tries, |mixed| {
+        let (ends, opened, _) = rejected(candidates, tries, |mixed| {
             mixed.prepare_masks(lanes)?;
             let bits = mixed.a2b(&Num::zero(lanes))?;
             mixed.gmw().output(&[party(1), party(2)], &bits)
@@ -248,14 +254,16 @@ fn masks_of_p_or_more_serve_nobody() {
     }
 }
 
-/// A session in which every candidate is rejected ends after 64 tries, and not before.
+/// A session in which every candidate is rejected ends after 64 tries, and not before. Each try takes bits
+/// that were made for it: d has told much of those of a rejected candidate.
 #[test]
 fn an_item_has_64_tries() {
     let candidates = 9;
     for (tries, ends_well) in [(63, true), (64, false)] {
-        let (ends, opened) = rejected(candidates, tries, |mixed| mixed.prepare_masks(1));
+        let (ends, opened, made) = rejected(candidates, tries, |mixed| mixed.prepare_masks(1));
         let tried = opened.iter().filter(|numbers| **numbers == candidates).count();
         assert!(tried >= 64, "{tries}: {tried}");
+        assert!(made >= tried * candidates * 32, "{tries}: {made} bits for {tried} tries");
         // one party may learn that the other has ended the session before it does so itself
         assert!(ends_well || ends.iter().any(|end| failed_check(end) == Some(checks::G6)));
         for end in ends {

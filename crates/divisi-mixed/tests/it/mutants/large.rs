@@ -34,6 +34,23 @@ fn are_fresh(parts: &[Vec<u8>], all: usize) {
     }
 }
 
+/// The same of uniform bits, whose bits at any small distance are no more alike than random ones: no mask is
+/// a shift of a neighbour.
+fn are_unrelated(parts: &[Vec<u8>], all: usize) {
+    are_fresh(parts, all);
+    let bytes = parts.concat();
+    let words: Vec<u64> = bytes.as_chunks::<8>().0.iter().map(|eight| u64::from_le_bytes(*eight)).collect();
+    for distance in 1..=128 {
+        let (whole, shift) = (distance / 64, distance % 64);
+        let moved = words.windows(2).skip(whole).map(|two| two[0] >> shift | two[1] << 1 << (63 - shift));
+        let pairs = words.iter().zip(moved);
+        let (count, differ) = pairs.fold((0, 0), |(n, sum), (x, y)| (n + 64, sum + (x ^ y).count_ones()));
+        // nine standard deviations
+        let off = (2.0 * f64::from(differ) - f64::from(count)).abs();
+        assert!(off < 9.0 * f64::from(count).sqrt(), "bits at distance {distance}: {differ} of {count}");
+    }
+}
+
 /// All that two parties send each other with this step.
 fn sent(seen: &Recording, step: &'static str) -> Vec<Vec<u8>> {
     let ways = [MessageDirection::In, MessageDirection::Out].into_iter();
@@ -59,7 +76,7 @@ fn triples_of_a_large_level_serve_once() {
         mixed.gmw().prepare(1 << 16)?;
         mixed.gmw().run(&mut [ProgramRun::new(&program, vec![GmwBit::zero(lanes); 2])])
     });
-    are_fresh(&sent(&seen, PRODUCTS), 2 * 2 * lanes / 8);
+    are_unrelated(&sent(&seen, PRODUCTS), 2 * 2 * lanes / 8);
 }
 
 /// So many programs run together that the lanes of the longest are computed in several windows, which have
@@ -76,7 +93,7 @@ fn triples_of_a_window_serve_no_other() {
     let messages = sent(&seen, PRODUCTS);
     let lengths: BTreeSet<usize> = messages.iter().map(Vec::len).collect();
     assert!(lengths.len() > 1 && messages.len() > 2 * lengths.len(), "windows of one size");
-    are_fresh(&messages, 2 * 2 * (many + 640) / 8);
+    are_unrelated(&messages, 2 * 2 * (many + 640) / 8);
 }
 
 /// Of each party's inputs, in one call and the next: the other party's share is the mask.
@@ -92,7 +109,7 @@ fn masks_of_many_inputs_serve_once() {
         }
         Ok(others)
     });
-    are_fresh(&shares.concat(), 2 * (MANY + 64) / 8);
+    are_unrelated(&shares.concat(), 2 * (MANY + 64) / 8);
 }
 
 /// Every place of numbers of 62 bits.
@@ -101,17 +118,20 @@ fn bits_of_many_long_numbers_have_masks_of_their_own() {
     let (places, lanes) = (62, 1280);
     assert!(places * lanes > 1 << 16);
     let (_, seen) = pair(P62, |mixed| mixed.b2a(&vec![GmwBit::zero(lanes); places]).map(drop));
-    are_fresh(&sent(&seen, BITS), places * lanes / 8);
+    are_unrelated(&sent(&seen, BITS), places * lanes / 8);
 }
 
-/// Lookups in a public table of two entries.
+/// Lookups in public tables of two entries and of 16.
 #[test]
 fn many_indices_have_masks_of_their_own() {
-    let (_, seen) = pair(P32, |mixed| {
-        let signs = mixed.prep_lut(1, MANY)?;
-        mixed.lookup(&[&[0, 1]], &[GmwBit::zero(MANY)], signs).map(drop)
-    });
-    are_fresh(&sent(&seen, BITS), MANY / 8);
+    for (width, count) in [(1, MANY), (4, 2048)] {
+        let (_, seen) = pair(P32, |mixed| {
+            let signs = mixed.prep_lut(width, count)?;
+            let table: Vec<u64> = (0..1 << width).collect();
+            mixed.lookup(&[&table], &vec![GmwBit::zero(count); width], signs).map(drop)
+        });
+        are_unrelated(&sent(&seen, BITS), width * count / 8);
+    }
 }
 
 /// A2B of zeros: each has a mask of its own, and this is below p, also if thousands of candidates were made
@@ -151,7 +171,7 @@ fn bits_of_many_batches_are_fresh() {
         let (modulo_2, _) = mixed.take_bits(batches * ring.dimension())?.open();
         Ok(bytes(GmwBit::of(modulo_2.iter().copied()).words()))
     });
-    are_fresh(&honest(ends), 2 * batches * ring.dimension() / 8);
+    are_unrelated(&honest(ends), 2 * batches * ring.dimension() / 8);
 }
 
 /// Lookups at zero in tables that `make` masks under keys of its own: the masks of this many of them.
@@ -202,5 +222,5 @@ fn requests_that_are_asked_together_have_masks_of_their_own() {
         }
         mixed.ask(asked).map(drop)
     });
-    are_fresh(&sent(&seen, BITS), (5 * 4 * 64 + 3 * 64) / 8);
+    are_unrelated(&sent(&seen, BITS), (5 * 4 * 64 + 3 * 64) / 8);
 }
