@@ -57,11 +57,8 @@ fn agrees(session: &Session, form: GarblingForm, n: usize, ands: usize) -> Vec<b
     let mut places = Vec::new();
     for garbler in 0..n - 1 {
         for and in [0, ands - 1] {
-            // what is read for the masked values 1 and 0: of rows the third one, whose last MAC is ours
-            let (bit, mac) = match form {
-                GarblingForm::Improved => (0, layout.bytes() - 3 * layout.mac_bytes),
-                GarblingForm::Paper => (2, 16 * (2 * n + n - 2)),
-            };
+            let bit = if form == GarblingForm::Paper { 2 } else { 0 };
+            let (mac, _) = mac_of(layout);
             let bit = 8 * layout.bytes() * ands + layout.bits() * and + bit;
             for at in [bit, 8 * (layout.bytes() * and + mac)] {
                 let mut wrong = tables.clone();
@@ -77,7 +74,23 @@ fn agrees(session: &Session, form: GarblingForm, n: usize, ands: usize) -> Vec<b
         pair.iter().for_each(|(garbler, at)| wrong[*garbler][at / 8] ^= 1 << (at % 8));
         same.push(evaluated(&wrong));
     }
+    // each bit of the first MAC that is read
+    let (mac, bits) = mac_of(layout);
+    for bit in (0..bits).filter(|_| ands == ANDS && n < 4) {
+        let (mut wrong, at) = (tables.clone(), 8 * mac + bit);
+        wrong[0][at / 8] ^= 1 << (at % 8);
+        same.push(evaluated(&wrong));
+    }
     same
+}
+
+/// Where, in an AND's table, the MAC begins that is read for the masked values 1 and 0, and how many bits it
+/// has: of rows the third one is read, whose last MAC is ours.
+fn mac_of(layout: Layout) -> (usize, usize) {
+    match layout.form {
+        GarblingForm::Improved => (layout.bytes() - 3 * layout.mac_bytes, 8 * layout.mac_bytes),
+        GarblingForm::Paper => (16 * (3 * layout.n - 2), 128),
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! labels.
 
 use crate::common::ands;
+use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{MessageDirection, links, many, party};
 use divisi_core::{PartyId, Step};
 use divisi_garble::lab::{GarbleLab, in_turn, of_party};
@@ -163,5 +164,27 @@ fn no_bit_of_what_is_opened_is_left_out() {
         let noticed =
             matches!(&ends[0], Err(divisi_core::Abort::CheckFailed { check: by, .. }) if *by == check);
         assert!(noticed, "{step} {at}: {ends:?}");
+    });
+}
+
+/// A receiver accepts a result only with its whole label: whichever bit of a label the evaluator has wrong.
+#[test]
+fn no_bit_of_a_results_label_is_left_out() {
+    let mut g = Build::new();
+    let (x, y) = (g.input(1), g.input(1));
+    let sum = g.xor(x[0], y[0]);
+    g.output(&[sum]);
+    let program = g.finish();
+    let plan = Plan::for_all(&program, 2, &in_turn(2, 2)).unwrap();
+    let labels = [(false, "divisi_garble::online/6.labels"), (true, "divisi_garble::streamed/6.labels")];
+    let cases: Vec<_> = (0..128).map(|bit| (labels[bit % 2], bit)).collect();
+    many(cases.len(), 2, |i| {
+        let ((streamed, step), bit) = cases[i];
+        let (lab, at) = (GarbleLab::of(GarblingForm::Improved, streamed), bit / 8);
+        let harness = lab.harness(2);
+        harness.change(party(2), party(1), step, 0, move |body| body[at] ^= 1 << (bit % 8));
+        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &[vec![1, 0]]));
+        let failed = divisi_core::testing::failed_check(&ends[1]);
+        assert_eq!(failed, Some(checks::W25), "{streamed} {bit}: {ends:?}");
     });
 }
