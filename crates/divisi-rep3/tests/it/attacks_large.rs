@@ -224,6 +224,31 @@ fn equal_errors_do_not_make_up_for_one_another() {
     assert_eq!(missed, [] as [(&str, usize); 0]);
 }
 
+/// Neither do equal errors at two places of one group of a first fold, whichever they are: each variable has
+/// a coordinate of its own. If two were equal, corners that differ by their exchange would have equal
+/// weights; if one were the other plus one, those that have both or none.
+#[test]
+fn equal_errors_within_a_group_do_not_make_up_for_one_another() {
+    type Play = fn(Trio) -> Result<(), Abort>;
+    // bytes of a place, and the number of variables
+    let bits: (&str, usize, usize, Play) =
+        ("divisi_rep3::engine::boolean/products", 9, 6, |trio| bits_of(trio, 64, 65));
+    let bytes: (&str, usize, usize, Play) =
+        ("divisi_rep3::sbox::gf8_circuit/x254", 512, 3, |trio| sboxes(trio, Protocol::Gf8Circuit, 8 * 512));
+    for (step, each, variables, play) in [bits, bytes] {
+        let pairs = (0..variables).flat_map(|v| (0..v).map(move |w| (1 << v, 1 << w)));
+        for places in pairs.flat_map(|(v, w)| [(v, w), (0, v | w)]) {
+            let harness = TrioHarness::default().patient();
+            harness.change(party(1), party(3), step, 0, move |share| {
+                share[each * places.0] ^= 1;
+                share[each * places.1] ^= 1;
+            });
+            let ends = harness.act(play);
+            assert!(ends[1..].iter().all(Result::is_err), "{step} {places:?}: {ends:?}");
+        }
+    }
+}
+
 /// What is computed and verified, the step of the message that is changed, and its number.
 type Large = (&'static str, &'static str, usize, fn(Trio) -> Result<(), Abort>);
 
