@@ -79,3 +79,47 @@ fn combine<F: BigField>(x: &Rep<F>, terms: &[(F, &Rep<F>)]) -> Rep<F> {
     }
     sum
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::adversary::adaptive;
+    use crate::adversary::harness::{MessageDirection, TrioHarness, failed_check, party};
+    use crate::share::constant_component;
+    use divisi_core::PartyId;
+    use divisi_field::{Field, Gf64};
+
+    /// \[A5\] The factor r of a wrong triple's error is not x': who knows the error e would learn r from
+    /// sigma = e r, and then x from rho = x + t x'.
+    #[test]
+    fn the_factor_of_an_error_masks_nothing_else() {
+        let harness = TrioHarness::default();
+        let recordings = harness.recordings();
+        let ends = harness.act(|mut trio| {
+            let fixed = trio.barrier()?;
+            let mut one = Rep::<Gf64>::zero(1);
+            match constant_component(trio.me()) {
+                Some(0) => one.a[0] = Gf64::ONE,
+                Some(_) => one.b[0] = Gf64::ONE,
+                None => {}
+            }
+            check_triple(&mut trio, &fixed, &one, &one, &Rep::zero(1)).map(drop)
+        });
+        assert!(ends.iter().any(|end| failed_check(end) == Some(checks::A7)), "{ends:?}");
+        // what is opened is the sum of what each party sends to its next
+        let told = |step: &'static str| {
+            PartyId::all(3).zip(&recordings).fold([0; 8], |mut sum: [u8; 8], (from, recording)| {
+                let to = party(from.number() % 3 + 1);
+                let bodies = recording.bodies(MessageDirection::Out, to, step);
+                sum.iter_mut().zip(&bodies[0]).for_each(|(sum, byte)| *sum ^= byte);
+                sum
+            })
+        };
+        let number = |step: &'static str| Gf64(u64::from_le_bytes(told(step)));
+        let (t, rho, r) =
+            (number("divisi_rep3::random/coin.share"), number(adaptive::RHO), number(adaptive::OPEN));
+        let x_prime = (rho + Gf64::ONE) * t.inverse();
+        assert!(![Gf64::ZERO, Gf64::ONE, x_prime].contains(&r) && x_prime != Gf64::ZERO);
+    }
+}
