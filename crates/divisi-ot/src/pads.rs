@@ -196,6 +196,21 @@ mod tests {
     use divisi_core::PublicParameters;
     use divisi_core::testing::run;
 
+    /// Parts of rows that were used are used, too, and the others are not.
+    #[test]
+    fn parts_of_used_rows_are_used() {
+        let ends = run(2, &PublicParameters::new("pads tests"), |session| {
+            let peer = session.peers()[0];
+            let mut made: Pads<SemiHonest> =
+                Pads::new(&session, 70, vec![0; 2], vec![None, None], vec![None, None]);
+            made.serve(Some(peer));
+            let mut parts = vec![made.take(30).unwrap(), made.take(10).unwrap()];
+            parts.extend(made.split(16));
+            Ok(parts.iter_mut().map(|part| [session.me(), peer].map(|of| part.serve(Some(of)))).collect())
+        });
+        assert!(ends.into_iter().all(|end: Result<Vec<_>, _>| end.unwrap() == [[false, true]; 4]));
+    }
+
     /// Nothing is kept of what was made beyond the last position, in either direction.
     #[test]
     fn pads_end_at_their_last_position() {
