@@ -291,7 +291,7 @@ mod tests {
     use super::*;
     use divisi_core::PublicParameters;
     use divisi_core::testing::memory::{Needle, alone};
-    use divisi_core::testing::{failed_check, many, party, run};
+    use divisi_core::testing::{Harness, MessageDirection, failed_check, many, party, run};
 
     /// Exactly as many bits of the sacrificed tile are opened as there are repetitions.
     #[test]
@@ -325,7 +325,9 @@ mod tests {
 
     /// How each of three parties ends the proof over rows of which P_1 has something else, in this bit.
     fn ends(other: Other, bit: usize) -> Vec<Result<(), Abort>> {
-        run(3, &PublicParameters::new("tests of one delta"), |mut session| {
+        let harness = Harness::new(3, &PublicParameters::new("tests of one delta"));
+        let told = harness.recording(party(3));
+        let ends = harness.act(|mut session| {
             let session = &mut session;
             let me = session.me();
             let lies = |what| u128::from(other == what && me == party(1)) << bit;
@@ -348,7 +350,10 @@ mod tests {
             let proof = Proof::commit(session, RHO, 0, &[x(me)], &made, &told)?;
             let confirmed = proof.receive(session)?.confirm(session)?;
             confirmed.open_bits(session)?.settle(session, checks::W10, &Deltas::labels(4, used))
-        })
+        });
+        // whoever opened a flipped bit learns the Delta from the sums
+        assert!(other != Other::Mac || told.of(MessageDirection::Out, SUMS.name).is_empty(), "{bit}");
+        ends
     }
 
     /// \[Q17\] The bits, MACs, keys and sums of every proof are wiped at its end, not of the first one alone.
