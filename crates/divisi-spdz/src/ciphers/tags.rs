@@ -62,3 +62,32 @@ pub(crate) fn made_or_compared<F: Host, C: OnSpdz<F>>(
     };
     Ok(wanted.iter().map(row).collect())
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use crate::{AuthByte, SpdzProtocol};
+    use divisi_core::testing::run;
+    use divisi_core::{Bytes, PublicParameters};
+    use divisi_field::Gf48;
+    use divisi_symmetric::aes::RoundKeys;
+
+    /// A received tag that begins like the right one, but is shorter or longer, is no tag: one of a single
+    /// byte would be forged by trying 256.
+    #[test]
+    fn a_tag_has_all_its_bytes() {
+        for bytes in [0, 1, 3, 5] {
+            let ends = run(2, &PublicParameters::new("short tags"), |session| {
+                let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+                let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::RivainProuff)?;
+                let tags: Vec<AuthByte<Gf48>> = (0..5).map(|_| e.public(&[7])).collect();
+                let received = vec![7; bytes];
+                let wanted = [WantedTag { bytes: 4, makes: false, received: Some(&received) }];
+                made_or_compared::<Gf48, RoundKeys<AuthByte<Gf48>>>(&mut e, &wanted, &tags)
+            });
+            assert!(ends.iter().all(|end| matches!(end, Err(Abort::Misuse { .. }))), "{bytes}: {ends:?}");
+        }
+    }
+}
