@@ -65,7 +65,9 @@ mod tests {
     /// Every lot of buckets is as secure as it must be by itself, also a small one behind large ones.
     #[test]
     fn every_lot_is_sound() {
-        for (count, rho) in [1, 100, MOST - 1, MOST, MOST + 1, 2 * MOST + 345].map(|count| (count, 40)) {
+        let few = (1..5_000).step_by(7).chain((33..37).chain(84..90).chain(318..346).chain(3_040..3_369));
+        let many = [321_059, 321_060, MOST - 1, MOST, MOST + 1, 2 * MOST + 345];
+        for (count, rho) in few.chain(many).flat_map(|count| [(count, 40), (count, 64)]) {
             let lots: Vec<[usize; 2]> = lots(count, rho).collect();
             assert_eq!(lots.iter().map(|[buckets, _]| buckets).sum::<usize>(), count);
             for [buckets, size] in lots {
