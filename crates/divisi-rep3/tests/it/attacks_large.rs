@@ -249,6 +249,33 @@ fn equal_errors_within_a_group_do_not_make_up_for_one_another() {
     }
 }
 
+/// Nor do they in two lanes of a byte, or in two products of a vector: each of the weights that are multiplied
+/// is independent of the others.
+#[test]
+fn equal_errors_side_by_side_do_not_make_up_for_one_another() {
+    type Play = fn(Trio) -> Result<(), Abort>;
+    let pairs = |bits: usize| (0..bits).flat_map(|i| (0..i).map(move |j| [i, j]));
+    let byte: (&str, usize, usize, Play) =
+        ("divisi_rep3::sbox::gf8_circuit/x254", 0, 8, |trio| sboxes(trio, Protocol::Gf8Circuit, 8));
+    // the products across both halves of four bits, in the third message
+    let vector: (&str, usize, usize, Play) = ("divisi_rep3::ohverture::make/products", 2, 9, |trio| {
+        let mut b = BlackBox::new(trio);
+        let _vector = b.rohv_rss(4, 1)?;
+        let recon = b.verify_recon()?;
+        b.verify_mul(&recon).map(drop)
+    });
+    for (step, nth, bits, play) in [byte, vector] {
+        for places in pairs(bits) {
+            let harness = TrioHarness::default().patient();
+            harness.change(party(1), party(3), step, nth, move |share| {
+                places.iter().for_each(|at| share[at / 8] ^= 1 << (at % 8));
+            });
+            let ends = harness.act(play);
+            assert!(ends[1..].iter().all(Result::is_err), "{step} {places:?}: {ends:?}");
+        }
+    }
+}
+
 /// What is computed and verified, the step of the message that is changed, and its number.
 type Large = (&'static str, &'static str, usize, fn(Trio) -> Result<(), Abort>);
 
