@@ -249,8 +249,8 @@ fn equal_errors_within_a_group_do_not_make_up_for_one_another() {
     }
 }
 
-/// Nor do they in two lanes of a byte, or in two products of a vector: each of the weights that are multiplied
-/// is independent of the others.
+/// Nor do they in two lanes of a byte, or in two products of a vector: each of the weights that are
+/// multiplied is independent of the others.
 #[test]
 fn equal_errors_side_by_side_do_not_make_up_for_one_another() {
     type Play = fn(Trio) -> Result<(), Abort>;
@@ -264,11 +264,20 @@ fn equal_errors_side_by_side_do_not_make_up_for_one_another() {
         let recon = b.verify_recon()?;
         b.verify_mul(&recon).map(drop)
     });
-    for (step, nth, bits, play) in [byte, vector] {
+    // the same of vectors of three factors, a word for each product
+    let cube: (&str, usize, usize, Play) = ("divisi_rep3::ohverture::cube::make/products", 1, 9, |trio| {
+        let mut b = BlackBox::new(trio);
+        let entries: Vec<Gf8> = (0..=255).map(Gf8).collect();
+        let table = HeldTable::by(Dimensions::Three([4, 2, 2]), &entries).unwrap();
+        let _vectors = b.one_hots(&table, 64)?;
+        let recon = b.verify_recon()?;
+        b.verify_mul(&recon).map(drop)
+    });
+    for ((step, nth, bits, play), each) in [(byte, 1), (vector, 1), (cube, 64)] {
         for places in pairs(bits) {
             let harness = TrioHarness::default().patient();
             harness.change(party(1), party(3), step, nth, move |share| {
-                places.iter().for_each(|at| share[at / 8] ^= 1 << (at % 8));
+                places.iter().map(|at| at * each).for_each(|at| share[at / 8] ^= 1 << (at % 8));
             });
             let ends = harness.act(play);
             assert!(ends[1..].iter().all(Result::is_err), "{step} {places:?}: {ends:?}");
