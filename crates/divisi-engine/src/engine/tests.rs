@@ -54,6 +54,7 @@ fn options_of_other_engines_are_refused() {
     assert_eq!(checked(2..=5, &with(&[])), "");
     for own in [&["first"][..], &["middle"], &["last"], &["first", "last", "middle"]] {
         assert_eq!(checked(2..=5, &with(own)), "");
+        assert!(own.iter().all(|option| has_option(&Fake { parties: 2..=5 }, option)));
     }
     for other in ["fir", "firsts", "fist", "mid", "lost", "lasts", "another", "zz", ""] {
         for beside in [&[][..], &["first"], &["first", "middle", "last"]] {

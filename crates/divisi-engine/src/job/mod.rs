@@ -226,6 +226,23 @@ mod tests {
         assert_eq!(lengths(&chain), [(5, 32), (256, 32), (0, 32), (0, 32), (0, 32)]);
         let large: JobSpec = LargeJob { using, content: 9, lengths: vec![1 << 40] }.into();
         assert_eq!(lengths(&large), [(9, 32); 5]);
+        // of a received tag it is told whether it is right
+        let modes = |mode| {
+            let message = |sealed: bool| ModeMessage {
+                direction: Direction::Encrypt,
+                iv: Vec::new(),
+                aad: Vec::new(),
+                bytes: 300,
+                spare_bits: 0,
+                tag_bytes: 12,
+                sealed: sealed.then(|| (vec![0; 300], vec![0; 12])),
+            };
+            let messages = [false, true].map(message).to_vec();
+            lengths(&ModesJob { mode, cipher: Cipher::Aes(KeySize::Aes192), messages }.into())
+        };
+        assert_eq!(modes(CipherMode::Cmac)[..3], [(324, 12), (324, 1), (24, 0)]);
+        assert_eq!(modes(CipherMode::Gcm)[..3], [(324, 313), (24, 313), (24, 0)]);
+        assert_eq!(modes(CipherMode::Cbc)[..3], [(324, 300), (24, 300), (24, 0)]);
     }
 
     /// An index is taken by its bits that the table has; entries of a user's table have two bytes.

@@ -172,12 +172,20 @@ mod tests {
     }
 
     #[test]
-    fn a_circuit_is_sent_with_its_number() {
+    fn a_circuit_is_sent_with_its_number_and_its_digest() {
         let circuit = Arc::new(hold("aes128", Adder::FewestAnds, false).unwrap());
         for count in [1, 300] {
             let (circuit, between) = (Arc::clone(&circuit), Between::Client);
             let job = CircuitJob { circuit, adder: Adder::FewestAnds, between, count };
             assert_eq!(NamedJob::of(&job).job().unwrap().count, count);
+            for at in 0..32 {
+                let mut changed = NamedJob::of(&job);
+                changed.digest[at] ^= 1;
+                assert!(
+                    changed.job().is_err_and(|e| e.to_string().contains("has changed meanwhile")),
+                    "{at}"
+                );
+            }
         }
     }
 }

@@ -143,7 +143,8 @@ fn functions_in_one_program_give_what_they_give_in_many() {
         let case = |bytes: u8| Case { key: key.clone(), nonce: [0; 12], message: (0..bytes).collect() };
         let long = case(255);
         assert_eq!(in_pieces(&ConstantRounds, &settings, &long), in_pieces(&PlainLab, &settings, &long));
-        let cases = [17, 3, 0, 17, 3].map(case);
+        // without bytes sha256 has no input, and one output for all
+        let cases = [17, 3, 0, 17, 0, 3].map(case);
         let [one, many] =
             [outputs(&ConstantRounds, &settings, &cases), outputs(&PlainLab, &settings, &cases)];
         assert_eq!(one, many, "{name}");
