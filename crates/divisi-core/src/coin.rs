@@ -228,7 +228,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::PublicParameters;
-    use crate::testing::{in_another, run};
+    use crate::testing::{Harness, in_another, run};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// All parties toss the same coins, each of whose 128 bits takes both values.
     #[test]
@@ -243,6 +244,28 @@ mod tests {
         assert_eq!(ours, theirs);
         assert_eq!(ours.iter().fold(0, |any, coin| any | coin), u128::MAX);
         assert_eq!(ours.iter().fold(u128::MAX, |all, coin| all & coin), 0);
+    }
+
+    /// The commitments to a later chain are compared, too, before a coin is opened.
+    #[test]
+    fn commitments_to_a_later_chain_are_compared() {
+        let harness = Harness::new(3, &PublicParameters::new("coins"));
+        // the second commitment of the first party to the third
+        harness.change(PartyId::P1, PartyId::P3, COMMIT.name, 1, |body| body[31] ^= 1);
+        let tossed: [AtomicUsize; 3] = Default::default();
+        let ends = harness.act(|mut session| {
+            let mut coins = Coins::commit(&mut session)?;
+            loop {
+                coins.toss(&mut session, step!("toss"))?;
+                tossed[session.me().index()].fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let found = |end: &Result<(), Abort>| match end {
+            Err(Abort::CheckFailed { check, step, .. }) => (*check, *step) == (checks::M0_3, ECHO),
+            _ => false,
+        };
+        assert!(ends.iter().any(found), "{ends:?}");
+        assert_eq!(tossed.map(AtomicUsize::into_inner), [LENGTH; 3]);
     }
 
     /// Coins that were committed to in one session are opened in no other, also if its id begins alike.

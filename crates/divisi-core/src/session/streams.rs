@@ -139,6 +139,22 @@ mod tests {
 
     static TEST: DrawPurpose = DrawPurpose::of_test("all bytes of a key");
 
+    /// Each of many requests for one purpose gives another stream.
+    #[test]
+    fn no_stream_comes_twice_however_many_there_are() {
+        let ends = run(2, &PublicParameters::new("streams"), |mut session| {
+            let peer = session.peers()[0];
+            let mut seen = std::collections::HashSet::new();
+            for number in 0..66_000 {
+                let mut stream = [0; 16];
+                session.prg(peer, &TEST).fill(&mut stream);
+                assert!(seen.insert(stream), "{number}");
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+
     /// What two parties share depends on each byte of their key.
     #[test]
     fn streams_and_keys_depend_on_the_whole_key_of_a_pair() {
