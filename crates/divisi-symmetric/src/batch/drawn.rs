@@ -118,3 +118,59 @@ pub(super) fn pad_states<E: Boolean>(
     let outer = inner.split_off(hash.state_bytes().min(inner.len()));
     Ok(PadStates { inner, outer })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sha2::Sha2;
+    use divisi_circuit::Build;
+
+    /// A program that is kept serves what it was made for, and nothing that differs from it in anything.
+    #[test]
+    fn kept_programs_are_found_by_all_that_they_compute() {
+        let sha2 = Hash::Sha2(Sha2::Sha256);
+        let xofs = [
+            Xof::shake128(),
+            Xof::shake256(),
+            Xof::cshake128(b"a", b"b"),
+            Xof::cshake128(b"a", b"c"),
+            Xof::cshake128(b"b", b"b"),
+            Xof::cshake256(b"a", b"b"),
+        ];
+        let kmacs = [
+            (Kmac::kmac128(b"a"), OutputLength::Fixed(32)),
+            (Kmac::kmac128(b"b"), OutputLength::Fixed(32)),
+            (Kmac::kmac256(b"a"), OutputLength::Fixed(32)),
+            (Kmac::kmac128(b"a"), OutputLength::Xof(32)),
+            (Kmac::kmac128(b"a"), OutputLength::Bits(255)),
+        ];
+        let mut names = vec![Named::Hash(sha2), Named::Hash(Hash::Sha1), Named::Hmac(sha2), Named::Otp(sha2)];
+        names.extend([Named::Cmac(16), Named::Cmac(32), Named::Chained]);
+        names.extend(xofs.into_iter().map(Named::Xof));
+        names.extend(kmacs.into_iter().map(|(kmac, output)| Named::Kmac(kmac, output)));
+        // of lengths that nothing else has
+        let finish = |before, bits, bytes, spare| Task::Finish { before, bits, bytes, spare };
+        let mut tasks = vec![Task::Pads(7777), Task::Pads(7778), Task::Update(true, 7777)];
+        tasks.extend([Task::Update(false, 7777), Task::Update(true, 7778), finish(64, 7777, 32, 1)]);
+        tasks.extend([finish(128, 7777, 32, 1), finish(64, 7778, 32, 1), finish(64, 7777, 33, 1)]);
+        tasks.extend([finish(64, 7777, 32, 2), Task::Chain(Chain::Cbc, vec![16, 16, 7777])]);
+        tasks.extend([
+            Task::Chain(Chain::Mac, vec![16, 16, 7777]),
+            Task::Chain(Chain::Cbc, vec![16, 7777, 16]),
+        ]);
+        let made = |named: &Named, task: Task| {
+            let mut made = false;
+            let make = || {
+                made = true;
+                Ok(Build::new().finish())
+            };
+            program(named, task, make).is_ok() && made
+        };
+        for named in &names {
+            assert!(made(named, Task::Pads(9999)), "{named:?}");
+        }
+        for task in tasks {
+            assert!(made(&Named::Chained, task.clone()), "{task:?}");
+        }
+    }
+}

@@ -1,7 +1,9 @@
 //! Chained blocks in one program give what they give block by block.
 
 use divisi_core::{Direction, Opens, Plain, PlainByte};
+use divisi_symmetric::aes;
 use divisi_symmetric::batch::chains;
+use divisi_symmetric::mode::cmac::CmacKey;
 use divisi_symmetric::mode::one_shot::siv::SivKey;
 use divisi_symmetric::mode::one_shot::wrap::{WrapForm, Wrapping};
 
@@ -94,4 +96,39 @@ fn siv_in_programs_of_several_blocks() {
     let rows: Vec<Vec<Vec<u8>>> = strings.iter().map(|string| vec![string.to_vec()]).collect();
     let (v, sealed) = known.seal(&mut Plain, 1, &rows, &message).unwrap();
     assert_eq!(seal(&strings, &message), format!("{}{}", hex::encode(v[0]), shown(sealed)));
+}
+
+/// S2V (RFC 5297, 2.4) of up to five strings, by CMAC and doubling alone: each string has its own place.
+#[test]
+fn each_string_of_s2v_has_its_place() {
+    let key = secret(&(0..32).collect::<Vec<u8>>());
+    let known = SivKey::new(&mut Plain, &key).unwrap();
+    let of_mac = aes::expand(&mut Plain, &key[..16]).unwrap();
+    let cmac = CmacKey::<Plain, _>::new(&mut Plain, of_mac).unwrap();
+    let tag = |message: &[u8]| {
+        let tag = cmac.tag(&mut Plain, 1, &secret(message)).unwrap();
+        u128::from_str_radix(&shown(tag), 16).unwrap()
+    };
+    let double = |x: u128| (x << 1) ^ ((x >> 127) * 0x87);
+    let strings: Vec<Vec<u8>> = [3, 16, 0, 33, 5].map(|bytes| vec![bytes as u8; bytes]).to_vec();
+    for count in 0..=strings.len() {
+        let strings = &strings[..count];
+        let d = strings.iter().fold(tag(&[0; 16]), |d, string| double(d) ^ tag(string));
+        let rows: Vec<Vec<Vec<u8>>> = strings.iter().map(|string| vec![string.clone()]).collect();
+        for length in [5, 16, 21] {
+            let message = vec![9; length];
+            let want = if let Some(at) = length.checked_sub(16) {
+                let mut t = message.clone();
+                t[at..].iter_mut().zip(d.to_be_bytes()).for_each(|(t, d)| *t ^= d);
+                tag(&t)
+            } else {
+                let mut padded = [0; 16];
+                padded[..length].copy_from_slice(&message);
+                padded[length] = 0x80;
+                tag(&(double(d) ^ u128::from_be_bytes(padded)).to_be_bytes())
+            };
+            let v = known.s2v(&mut Plain, 1, &rows, &secret(&message)).unwrap();
+            assert_eq!(shown(v), hex::encode(want.to_be_bytes()), "{count} strings, {length} bytes");
+        }
+    }
 }

