@@ -3,11 +3,13 @@
 
 mod agreement;
 mod alike;
+mod answers;
 mod applications;
 mod exact;
 mod fuzz;
 mod images;
 mod nets;
+mod openings;
 mod parties;
 mod random;
 mod ranges;
