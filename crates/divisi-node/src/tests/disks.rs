@@ -62,6 +62,8 @@ fn a_full_disk_is_told_to_the_client_with_its_party() {
     let mut alice = harness.connect("alice");
     let key = harness.key(&mut alice, "k", false, &[]);
     disk.becomes(FULL);
+    // what cannot be counted is not done
+    fails(encrypt(&mut alice, &key, b"", b"x"), "the disk of party 2 is full");
     let new = alice.new_key("other".parse().unwrap(), crate::KeyType::Aes128, false, vec![]);
     let error = fails(alice.key_new(&new), "the disk of party 2 is full");
     assert_eq!(error.kind, ErrorKind::Refused);
@@ -69,6 +71,21 @@ fn a_full_disk_is_told_to_the_client_with_its_party() {
     alice.key_destroy(&key).unwrap();
     disk.becomes(0);
     eventually(BUSY, || harness.connect("alice").key_new(&new));
+    harness.assert_unharmed();
+}
+
+/// The client is told of a key when all three have made it active, and not before; the same request, given
+/// again, finishes it.
+#[test]
+fn a_key_is_told_when_all_three_have_made_it() {
+    let (harness, disk) = harness();
+    let mut alice = harness.connect("alice");
+    let new = alice.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);
+    disk.becomes(ONE_MORE);
+    fails(alice.key_new(&new), "the file of key k at party 2");
+    disk.becomes(0);
+    let key = harness.connect("alice").key_new(&new).unwrap().name;
+    encrypt(&mut harness.connect("alice"), &key, b"", b"x").unwrap();
     harness.assert_unharmed();
 }
 
