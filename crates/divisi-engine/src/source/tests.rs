@@ -178,3 +178,18 @@ fn bytes_in_memory_follow_each_other() {
         assert_eq!(read, all.get(from as usize..).unwrap_or_default(), "{from}");
     }
 }
+
+/// A read that a signal interrupts is made again.
+#[test]
+fn what_is_interrupted_goes_on() {
+    struct Interrupted<'f>(&'f [u8], bool);
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 { Err(io::ErrorKind::Interrupted.into()) } else { self.0.read(&mut out[..1]) }
+        }
+    }
+    let mut out = [0; 5];
+    assert_eq!(fill(&mut Interrupted(b"text", false), &mut out).unwrap(), 4);
+    assert_eq!(&out, b"text\0");
+}

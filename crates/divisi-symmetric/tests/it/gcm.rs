@@ -8,6 +8,7 @@ use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm};
 use divisi_core::testing::PlainLab;
 use divisi_core::{Direction, Misuse, Opens, Plain, PlainByte};
 use divisi_symmetric::aes::{self as cipher, KeySize};
+use divisi_symmetric::mode::gcm;
 use divisi_symmetric::mode::ghash::Steps;
 use divisi_symmetric::mode::one_shot;
 use divisi_symmetric::suite::{GcmMessage, Samples, Sealed, alone, in_batches};
@@ -86,6 +87,25 @@ fn messages_around_the_ends_of_blocks_chunks_and_folds() {
 fn a_message_longer_than_the_standard_baby_steps() {
     let samples = &mut Samples::new(6);
     agrees(Steps::STANDARD, &[message(samples, KeySize::Aes256, 20, 16 * 1024 * 2 + 5)]);
+}
+
+/// A key serves messages that are longer than all before by one block, and shorter ones again.
+#[test]
+fn one_key_serves_longer_and_longer_messages() {
+    let (e, samples) = (&mut Plain, &mut Samples::new(7));
+    let first = message(samples, KeySize::Aes128, 0, 16);
+    let column = |byte: &u8| PlainByte::new(vec![*byte]);
+    let key: Vec<PlainByte> = first.key.iter().map(column).collect();
+    let text: Vec<PlainByte> = first.text.iter().map(column).collect();
+    let (round_keys, h) = gcm::expand(e, &key).unwrap();
+    let steps = Steps::new(2, 6).unwrap();
+    let mut key = gcm::MessagesKey::each(e, round_keys, &h, steps).unwrap().remove(0);
+    for blocks in (0..20).chain([3, 0]) {
+        let plain = GcmMessage { iv: samples.bytes(12), aad: samples.bytes(16 * blocks), ..first.clone() };
+        let sealed = reference(&plain);
+        let made = key.seal(e, &plain.iv, &plain.aad, &text).unwrap();
+        assert_eq!(made, (sealed.text, sealed.tag), "{blocks} blocks");
+    }
 }
 
 /// The longer of the two, whether the message or its IV, says how many powers there are.
