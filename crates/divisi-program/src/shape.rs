@@ -159,6 +159,8 @@ mod tests {
 
     #[test]
     fn what_is_no_shape_is_refused() {
+        assert_eq!(shape("1x1x1x1x1x1x1x2").entries(), 2);
+        assert_eq!(shape("4096x4096").entries(), MOST);
         for text in
             ["", "x", "0", "3x", "3x0", "-1", "+3", "1x1x1x1x1x1x1x1x1", "16777217", "99999999999999999999"]
         {

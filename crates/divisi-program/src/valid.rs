@@ -205,10 +205,14 @@ mod tests {
         let inputs = random(&read(table), &mut draw).unwrap();
         let Entries::Num(places) = &inputs[0] else { panic!("no numbers") };
         assert!([0, 1, 2].iter().all(|x| places.contains(x)) && places.iter().all(|x| (0..3).contains(x)));
+        let Entries::Bits(words) = &inputs[1] else { panic!("no bits") };
+        assert!(words.concat().contains(&true) && words.concat().contains(&false));
         let far =
-            "input x 1 num 50 in 1000..1000000000\ninput b 2 bits 70 9 in 5..6\noutput x 1\noutput b 1\n";
+            "input x 1 num 50 in 1000..1000000000\ninput b 2 bits 300 9 in 5..6\noutput x 1\noutput b 1\n";
         let inputs = random(&read(far), &mut draw).unwrap();
         assert!(inputs[0].num().iter().any(|x| *x > 1 << 20), "from the whole range");
+        let Entries::Bits(words) = &inputs[1] else { panic!("no bits") };
+        assert!(words.iter().all(|word| word[2] && !word[3..].contains(&true)), "{words:?}");
         // what is assumed of few of the numbers
         let quotients = "input x 1 num 50\ninput y 1 num 50\nassume y in 1..64\nz = div x y\noutput z 1\n";
         let inputs = random(&read(quotients), &mut draw).unwrap();

@@ -61,6 +61,10 @@ fn statements_that_differ_in_one_thing_differ() {
          input a 1 bits 4 6\ninput b 2 bits 4 6\np = reshape x 2x3\nq = reshape x 3x2\nc = lt z 3\n\
          k = const 6 7 1 8 2 8 1\nl = const 6 8 2 8 1 8 2\n",
     );
+    // what follows has numbers beyond 255
+    body.push_str("n0 = add x 1\n");
+    (1..300).for_each(|i| body.push_str(&format!("n{i} = add n{} y\n", i - 1)));
+    body.push_str("output n299 1\n");
     for (i, pair) in PAIRS.iter().enumerate() {
         for (j, statement) in pair.iter().enumerate() {
             // one of two results

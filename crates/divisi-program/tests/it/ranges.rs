@@ -246,6 +246,9 @@ fn intervals_are_as_narrow_as_statements_show() {
     is("e = eq x 265\nz = select e 3 x", -5, 9);
     is("input w 2 num in -5..251\ne = eq x w\nz = select e 3 x", -5, 9);
     is("input w 1 num in -5..255\nl = lt w 0\nn = neg w\nz = select l n w", 0, 255);
+    // through 64 negations
+    let nots: String = (1..=64).map(|i| format!("l{i} = not l{}\n", i - 1)).collect();
+    is(&format!("input w 1 num in -5..255\nl0 = lt w 0\n{nots}n = neg w\nz = select l64 n w"), 0, 255);
     is("input b 1 bits 9 in 4..255\nc = add b 1\nz = num c", 5, 256);
     // of another value than the one that is compared nothing is known
     is("l = lt x 0\nw = add x 0\nz = select l 0 w", -5, 9);

@@ -2,7 +2,7 @@
 
 use crate::parties;
 use divisi_circuit::{Build, Gates};
-use divisi_core::{PartyId, PublicParameters, Security, local};
+use divisi_core::{Abort, Misuse, PartyId, PublicParameters, Security, local};
 use divisi_engine::job::CircuitJob;
 use divisi_engine::{Between, Engine, EngineSettings, Unwatched};
 use divisi_program::adapter::MixedEngine;
@@ -40,6 +40,15 @@ fn outputs_of_programs_are_sent_to_their_receivers_alone() {
             }
         }
     }
+}
+
+/// What goes to a party that is not there goes to nobody.
+#[test]
+fn receivers_that_do_not_take_part_are_misuse() {
+    let program =
+        text::read("divisi program 1\ninput x 1 num\noutput x 1,3\n", &|_| Err("none".into())).unwrap();
+    let end = parties::try_run(2, &program, &[Entries::Num(vec![3])]).map(drop);
+    assert!(matches!(end, Err(Abort::Misuse { what: Misuse::PartyUnknown, .. })), "{end:?}");
 }
 
 /// Of many outputs, too, each goes to its own receivers.

@@ -75,7 +75,9 @@ fn what_does_not_stand_is_refused_with_its_line() {
         "input t 1 num 256\ninput i 1 bits 8 65800\ny = lookup t i\n",
         "line 4: too many lookups at once",
     );
-    refused("x = const bits 4 3 1 2\n", "2 numbers are given, and the shape 3 has 3 entries");
+    for _ in 0..2 {
+        refused("x = const bits 4 3 1 2\n", "2 numbers are given, and the shape 3 has 3 entries");
+    }
     refused(&format!("input {}x 1 num\n", "x".repeat(64)), "is too long for a name");
     assert!(text::read("", &circuits).unwrap_err().starts_with("line 1"));
     assert!(text::read("divisi program 2\n", &circuits).unwrap_err().contains("divisi program 1"));
