@@ -12,15 +12,16 @@ const PARTIES: usize = 3;
 
 /// An operation on more items than a word has bits and than a ciphertext has slots.
 fn operations(op: Op, numbers: NumberSize, form: BitForm, private: bool) -> Operations {
-    let of = |count| {
-        let job = OperationJob { op, numbers, bits: 9, entries: 8, private, count };
-        let adder = (op == Op::A2b).then(NumberAdder::default);
-        let form = op.has_bits().then_some(form);
-        Operations::new(job, PARTIES, SetupConfig::default(), (form, adder), true).unwrap()
-    };
+    let of = |count| so_many(OperationJob { op, numbers, bits: 9, entries: 8, private, count }, form);
     let one = of(1);
     let ciphertexts = matches!(op, Op::E2a | Op::A2e | Op::TripleArith).then(|| one.rings().next()).flatten();
     of(ciphertexts.map_or(70, |ring| ring.dimension() + 5))
+}
+
+fn so_many(job: OperationJob, form: BitForm) -> Operations {
+    let adder = (job.op == Op::A2b).then(NumberAdder::default);
+    let form = job.op.has_bits().then_some(form);
+    Operations::new(job, PARTIES, SetupConfig::default(), (form, adder), true).unwrap()
 }
 
 /// Inputs that have all their bits, the last one in all places: there a lookup takes the last entry.
@@ -104,6 +105,22 @@ fn all_operations_give_what_is_expected() {
     }
     gives_what_is_expected(Op::Dabit, NumberSize::Bits31, BitForm::ALL[1], false);
     gives_what_is_expected(Op::A2b, NumberSize::Bits61, BitForm::Cot, false);
+}
+
+/// If all bits of a word belong to triples, each of them is one in some call, at each party.
+#[test]
+fn triples_have_all_their_bits() {
+    let (op, numbers) = (Op::TripleBool, NumberSize::Bits31);
+    let job = OperationJob { op, numbers, bits: 9, entries: 8, private: false, count: 64 };
+    let of = so_many(job, BitForm::Cot);
+    let none = [(); 2].map(|()| vec![Zeroizing::default(); PARTIES]);
+    let mut ones = [[0; 3]; PARTIES];
+    for made in (0..20).flat_map(|_| outputs(&of, &none)) {
+        for (ones, made) in ones.iter_mut().zip(&made) {
+            ones.iter_mut().zip(words(made)).for_each(|(ones, word)| *ones |= word);
+        }
+    }
+    assert_eq!(ones, [[u64::MAX; 3]; PARTIES]);
 }
 
 /// Shares add up to the inputs, and those of all parties but one, whichever it is, have every bit and tell
