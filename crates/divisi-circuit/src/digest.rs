@@ -50,32 +50,62 @@ fn absorb(hasher: &mut blake3::Hasher, words: &mut Vec<u32>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Build, Gates, Program};
+    use crate::{Build, BuildBit, Gates, Program};
 
-    fn program(width: usize, gate: usize) -> Program {
+    type Circuit = fn(&mut Build, [BuildBit; 3]) -> Vec<BuildBit>;
+
+    /// Circuits that differ in one thing: which wires come out, the kind of a gate, what it reads, and how
+    /// products are added up.
+    const CIRCUITS: [Circuit; 18] = [
+        |_, [x, y, _]| vec![x, y],
+        |_, [x, y, _]| vec![y, x],
+        |_, [x, y, z]| vec![x, y, z],
+        |_, [x, _, z]| vec![x, z],
+        |g, [x, y, _]| vec![g.not(x), y],
+        |g, [_, y, _]| vec![g.not(y), y],
+        |g, [x, y, _]| vec![g.xor(x, y), y],
+        |g, [x, y, z]| vec![g.xor(x, z), y],
+        |g, [x, y, _]| vec![g.and(x, y), y],
+        |g, [x, y, z]| vec![g.and(x, z), y],
+        |g, [x, y, z]| vec![g.and(x, y), g.xor(y, z)],
+        |g, [x, y, z]| vec![g.and(x, y), g.and(y, z)],
+        |g, [x, y, z]| vec![g.dot(&[(x, y), (x, z)]), y],
+        |g, [x, y, z]| vec![g.dot(&[(x, y), (y, z)]), y],
+        |g, [x, y, z]| vec![g.dot(&[(x, y), (x, z), (y, z)]), y],
+        |g, [_, y, _]| vec![g.constant(true), y],
+        |g, [_, y, _]| vec![g.constant(false), y],
+        |g, [x, y, _]| vec![g.constant(true), g.xor(x, y)],
+    ];
+
+    fn program(circuit: Circuit, [inputs, outputs]: [&[usize]; 2]) -> Program {
         let mut g = Build::new();
-        let (x, y) = (g.input(width), g.input(width));
-        let out: Vec<_> = x
-            .iter()
-            .zip(&y)
-            .enumerate()
-            .map(|(i, (x, y))| if i == gate { g.and(*x, *y) } else { g.xor(*x, *y) })
-            .collect();
-        g.output(&out);
+        let x: Vec<BuildBit> = inputs.iter().flat_map(|width| g.input(*width)).collect();
+        let mut out = &circuit(&mut g, [x[0], x[1], x[2]])[..];
+        for width in outputs {
+            let (value, rest) = out.split_at((*width).min(out.len()));
+            g.output(value);
+            out = rest;
+        }
+        g.output(out);
         g.finish()
     }
 
     #[test]
     fn programs_that_differ_have_other_digests() {
-        let all = [program(3, 0), program(3, 1), program(4, 1)];
-        let mut digests: Vec<[u8; 32]> = all.iter().map(Program::digest).collect();
-        digests.sort_unstable();
-        digests.dedup();
-        assert_eq!(digests.len(), all.len());
+        let one: [&[usize]; 2] = [&[3], &[]];
+        let mut all: Vec<Program> = CIRCUITS.iter().map(|circuit| program(*circuit, one)).collect();
+        // widths of inputs and of outputs
+        let widths: [[&[usize]; 2]; 4] = [[&[1, 2], &[]], [&[2, 1], &[]], [&[4], &[]], [&[3], &[1]]];
+        all.extend(widths.map(|widths| program(CIRCUITS[0], widths)));
+        let digests: Vec<[u8; 32]> = all.iter().map(Program::digest).collect();
+        for (i, digest) in digests.iter().enumerate() {
+            // not a few bytes of them alone
+            assert!(!digests[..i].iter().any(|other| other[8..16] == digest[8..16]), "circuit {i}");
+        }
         // the same again, also for a new program, and whether or not the digest was computed before
-        let again = program(3, 0);
+        let again = program(CIRCUITS[0], one);
         assert_eq!(again, all[0]);
         assert_eq!((again.digest(), all[0].clone().digest()), (all[0].digest(), all[0].digest()));
-        assert_eq!(program(3, 1), all[1]);
+        assert_eq!(program(CIRCUITS[1], one), all[1]);
     }
 }

@@ -10,7 +10,7 @@
 
 use crate::batch::{Batch, batches};
 use crate::circuit::{Circuit, Result, has_public_wires};
-use divisi_circuit::{LinearGate, Program, Stream};
+use divisi_circuit::{Program, Stream};
 use divisi_core::{ComparedDigest, PartyId};
 use std::fmt;
 use std::sync::OnceLock;
@@ -326,7 +326,7 @@ fn fit(
 
 fn digest(circuit: &Circuit<'_>, parties: usize, owners: &[PartyId], receivers: &[Vec<PartyId>]) -> [u8; 32] {
     let name = match circuit {
-        Circuit::Program(_) => "divisi 2026 garble plan v1",
+        Circuit::Program(_) => "divisi 2026 garble plan v2",
         Circuit::Stream(_) => "divisi 2026 garble streamed plan v1",
     };
     let mut hasher = blake3::Hasher::new_derive_key(name);
@@ -345,34 +345,9 @@ fn digest(circuit: &Circuit<'_>, parties: usize, owners: &[PartyId], receivers: 
         word(list.len());
         list.iter().for_each(|party| word(party.index()));
     });
-    let program = match circuit {
-        Circuit::Program(program) => program,
-        Circuit::Stream(stream) => {
-            hasher.update(&stream.digest());
-            return hasher.to_compare();
-        }
-    };
-    word(program.slots());
-    for level in program.levels() {
-        word(level.linear().len());
-        for gate in level.linear() {
-            let [kind, out, x, y] = match gate {
-                LinearGate::Constant { out, value } => [1, out.index(), usize::from(value), 0],
-                LinearGate::Not { out, x } => [2, out.index(), x.index(), 0],
-                LinearGate::Xor { out, x, y } => [3, out.index(), x.index(), y.index()],
-            };
-            [kind, out, x, y].into_iter().for_each(&mut word);
-        }
-        word(level.dot_count());
-        for (out, dot) in level.dots() {
-            word(out.index());
-            word(dot.len());
-            dot.iter().for_each(|(x, y)| {
-                word(x.index());
-                word(y.index());
-            });
-        }
-    }
-    program.results().iter().for_each(|slot| word(slot.index()));
+    hasher.update(&match circuit {
+        Circuit::Program(program) => program.digest(),
+        Circuit::Stream(stream) => stream.digest(),
+    });
     hasher.to_compare()
 }
