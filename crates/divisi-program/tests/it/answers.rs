@@ -1,15 +1,21 @@
 //! Messages of known answers that differ in anything public are other circuits, which parties compare.
 
 use divisi_core::{Direction, Security};
-use divisi_engine::job::{AnswersJob, Cipher, CipherMode, ModeMessage, ModesJob, OneShot};
+use divisi_engine::job::{
+    AnswersJob, Cipher, CipherMode, MessagesJob, ModeMessage, ModesJob, OneShot, PublicMessage,
+};
 use divisi_engine::{Engine, EngineSettings};
 use divisi_program::adapter::MixedEngine;
 use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::Settings;
 use std::collections::BTreeSet;
 
 fn compared(mode: CipherMode, messages: Vec<ModeMessage>) -> [u8; 32] {
+    compared_of(AnswersJob::Modes(ModesJob { mode, cipher: Cipher::Aes(KeySize::Aes128), messages }))
+}
+
+fn compared_of(job: AnswersJob) -> [u8; 32] {
     let settings = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() }.among(3);
-    let job = AnswersJob::Modes(ModesJob { mode, cipher: Cipher::Aes(KeySize::Aes128), messages });
     MixedEngine.jobs().answers.unwrap().prepare(&job, &settings).unwrap().parameters(2).digest()
 }
 
@@ -41,4 +47,27 @@ fn public_data_of_messages_are_agreed_on() {
         let digests = all.into_iter().map(|changed| compared(mode, vec![one.clone(), changed]));
         assert_eq!(digests.collect::<BTreeSet<_>>().len(), different, "{mode:?}");
     }
+}
+
+/// The same of MACs: the last byte of an IV, the length, and whether a tag is made or compared.
+#[test]
+fn initial_vectors_of_macs_are_agreed_on() {
+    let one = PublicMessage { bytes: 20, spare_bits: 0, nonce: vec![1; 12], makes: true, received: None };
+    let mut last = vec![1; 11];
+    last.push(2);
+    let all = [
+        one.clone(),
+        PublicMessage { nonce: last, ..one.clone() },
+        PublicMessage { nonce: vec![1; 13], ..one.clone() },
+        PublicMessage { bytes: 21, ..one.clone() },
+        PublicMessage { received: Some(vec![0; 16]), ..one.clone() },
+        PublicMessage { makes: false, received: Some(vec![0; 16]), ..one.clone() },
+    ];
+    let digest = |changed: PublicMessage| {
+        let using = Settings::new("gmac-aes128".parse().unwrap());
+        let messages = vec![one.clone(), changed];
+        compared_of(AnswersJob::Messages(MessagesJob { using, key_bytes: 16, messages }))
+    };
+    let digests: BTreeSet<[u8; 32]> = all.iter().cloned().map(digest).collect();
+    assert_eq!(digests.len(), all.len());
 }

@@ -8,6 +8,8 @@ use divisi_engine::{Engine, EngineSettings, Rows, Unwatched};
 use divisi_program::NumberSize;
 use divisi_program::adapter::MixedEngine;
 use divisi_program::adapter::jobs::ProgramJob;
+use divisi_program::adapter::manner::{INSECURE, Manner};
+use divisi_program::form::BitForm;
 use divisi_program::operations::{Op, OperationJob};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,8 +20,12 @@ const WINDOW: usize = 16;
 
 /// How many windows of what two parties open in two batches of a job, on inputs that are all zero, there are,
 /// and how many different ones.
-fn windows(job: &dyn EngineJob) -> [usize; 2] {
-    let settings = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() }.among(2);
+fn windows(job: &dyn EngineJob, form: BitForm) -> [usize; 2] {
+    let settings = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() };
+    let mut settings = settings.among(2).with(Manner::FORM, form.name());
+    if form != BitForm::Cot {
+        settings = settings.with(INSECURE, "");
+    }
     let prepared = MixedEngine.jobs().own.unwrap().prepare(job, &settings).unwrap();
     let mut rows = Rows::default();
     (0..job.count()).for_each(|_| rows.push(&[&vec![0; job.input_bytes()]]));
@@ -50,7 +56,7 @@ fn lookups_of_a_program_have_their_own_signs() {
     );
     std::fs::write(&path, body).unwrap();
     let job = ProgramJob::load(&path.into_os_string().into(), None, 1).unwrap();
-    let [all, different] = windows(&job);
+    let [all, different] = windows(&job, BitForm::Cot);
     // each lookup opens three bits a lane
     assert!(all >= 2 * 4 * 3 * LANES / 8 / WINDOW);
     assert_eq!(different, all);
@@ -59,9 +65,15 @@ fn lookups_of_a_program_have_their_own_signs() {
 #[test]
 fn batches_of_an_operation_have_their_own_masks() {
     let numbers = NumberSize::Bits31;
-    for op in [Op::Lookup, Op::Lookup2, Op::B2a] {
-        let [all, different] =
-            windows(&OperationJob { op, numbers, bits: 9, entries: 8, private: false, count: LANES });
-        assert!(all > 0 && different == all, "{op:?}: {different} of {all}");
+    for (op, private, form) in [
+        (Op::Lookup, false, BitForm::Cot),
+        (Op::Lookup2, false, BitForm::Cot),
+        (Op::B2a, false, BitForm::Cot),
+        (Op::Lookup, true, BitForm::Cot),
+        (Op::Lookup, true, BitForm::ALL[1]),
+    ] {
+        let job = OperationJob { op, numbers, bits: 9, entries: 8, private, count: LANES };
+        let [all, different] = windows(&job, form);
+        assert!(all > 0 && different == all, "{op:?} {private} {form:?}: {different} of {all}");
     }
 }
