@@ -182,4 +182,26 @@ mod tests {
             assert!(and == again && and != xor && and[1..] != xor[1..], "{streamed}");
         }
     }
+
+    /// The last of many gates counts, and each gate before it.
+    #[test]
+    fn digests_have_all_of_a_long_circuit() {
+        const GATES: usize = 6000;
+        let dir = tempfile::tempdir().unwrap();
+        let (path, adder) = (dir.path().join("circuit.txt"), Adder::FewestAnds);
+        for streamed in [false, true] {
+            let digest = |other: usize| {
+                let mut text = format!("{GATES} {}\n2 1 1\n1 1\n\n", GATES + 2);
+                for i in 0..GATES {
+                    let gate = if i == other { "XOR" } else { "AND" };
+                    text.push_str(&format!("2 1 {i} {} {} {gate}\n", i + 1, i + 2));
+                }
+                std::fs::write(&path, text).unwrap();
+                hold(path.clone().into_os_string(), adder, streamed).unwrap().digest()
+            };
+            let others = [GATES, GATES - 1, GATES - 2, 4100, 300, 0];
+            let digests: std::collections::BTreeSet<[u8; 32]> = others.into_iter().map(digest).collect();
+            assert_eq!(digests.len(), others.len(), "{streamed}");
+        }
+    }
 }
