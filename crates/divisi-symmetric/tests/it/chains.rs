@@ -5,7 +5,7 @@ use divisi_symmetric::aes;
 use divisi_symmetric::batch::chains;
 use divisi_symmetric::mode::cmac::CmacKey;
 use divisi_symmetric::mode::one_shot::siv::SivKey;
-use divisi_symmetric::mode::one_shot::wrap::{WrapForm, Wrapping};
+use divisi_symmetric::mode::one_shot::wrap::{self, WrapForm, Wrapping};
 
 fn secret(bytes: &[u8]) -> Vec<PlainByte> {
     bytes.iter().map(|byte| PlainByte::new(vec![*byte])).collect()
@@ -129,6 +129,30 @@ fn each_string_of_s2v_has_its_place() {
             };
             let v = known.s2v(&mut Plain, 1, &rows, &secret(&message)).unwrap();
             assert_eq!(shown(v), hex::encode(want.to_be_bytes()), "{count} strings, {length} bytes");
+        }
+    }
+}
+
+/// Each form and direction, by the cipher or its inverse, has programs of its own, whatever came before.
+#[test]
+fn programs_of_wrapping_are_not_taken_for_each_other() {
+    let key = secret(&(0..16).collect::<Vec<u8>>());
+    let round_keys = aes::expand(&mut Plain, &key).unwrap();
+    for (form, inverse) in [WrapForm::Kw, WrapForm::Kwp].map(|form| [(form, false), (form, true)]).concat() {
+        let message = secret(&[9; 24]);
+        let wrapped = wrap::wrap(&mut Plain, &round_keys, form, inverse, &message).unwrap();
+        for (direction, from) in [(Direction::Encrypt, &message), (Direction::Decrypt, &wrapped)] {
+            let made = [false, true].map(|by_programs| {
+                let mut wrapping = Wrapping::new(&mut Plain, form, direction, inverse, from).unwrap();
+                // one call of many is enough
+                if by_programs {
+                    chains::wrap_on(&mut Plain, &key, &mut wrapping, 1).unwrap();
+                } else {
+                    wrapping.go_on(&mut Plain, &round_keys, 1).unwrap();
+                }
+                shown(wrapping.wrapped())
+            });
+            assert_eq!(made[0], made[1], "{form:?} {direction:?} {inverse}");
         }
     }
 }

@@ -4,6 +4,8 @@
 use cshake::digest::{ExtendableOutput, XofReader};
 use cshake::{CShake128, CShake256};
 use divisi_circuit::{Program, plain};
+use divisi_core::{Opens, Plain};
+use divisi_symmetric::batch::{self, Messages, byte_values};
 use divisi_symmetric::gates::{Adder, in_the_clear};
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::sha3::{Xof, permutation_program};
@@ -226,4 +228,22 @@ proptest! {
             prop_assert_eq!(digest(hash, adder, &message), theirs(hash, &message));
         }
     }
+}
+
+/// Batches of long messages are hashed from their first block to their last; long strings of cSHAKE count
+/// whole, and long outputs go on.
+#[test]
+fn long_messages_strings_and_outputs_in_batches() {
+    let e = &mut Plain;
+    let hash = Hash::from_name("sha1-for-old-data").unwrap();
+    let text = message(258 * hash.block_bytes() + 5);
+    let messages = Messages::public(e, &[&text]);
+    let output = batch::hash::digest(e, hash, ADDERS[0], &messages).unwrap();
+    let output = byte_values(e, output).unwrap();
+    assert_eq!(Plain.reveal(output).unwrap().concat(), theirs(hash, &text));
+    let (name, text) = (message(4300), message(3));
+    let messages = Messages::public(e, &[&text]);
+    let output = batch::xof::output(e, &Xof::cshake128(&name, b"S"), &messages, 4500).unwrap();
+    let output = byte_values(e, output).unwrap();
+    assert!(Plain.reveal(output).unwrap().concat() == their_xof(128, &name, b"S", &text, 4500));
 }

@@ -1,11 +1,11 @@
 //! Long messages in the clear: chains go on from block to block, and MACs hash whole lengths.
 
-use divisi_core::{Bytes, Direction, Opens, Plain, PlainByte};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Opens, Plain, PlainByte};
 use divisi_symmetric::aes::{self, RoundKeys};
-use divisi_symmetric::batch::{Messages, byte_values, gmac};
+use divisi_symmetric::batch::{self, Messages, byte_values, gmac};
 use divisi_symmetric::mode::block::BlockCipher;
 use divisi_symmetric::mode::one_shot::gcm_siv::{self, NonceHead};
-use divisi_symmetric::mode::{cbc, cmac, feedback};
+use divisi_symmetric::mode::{cbc, cmac, ctr, feedback};
 use std::collections::BTreeSet;
 
 /// How many blocks the messages have.
@@ -69,6 +69,17 @@ fn chains_of_many_blocks_go_on() {
         }
         assert_eq!(opened(chaining.tag()), whole, "{pieces}");
     }
+    // in a batch, with and without a piece before
+    let key = batch::cmac::prepare(e, &secret(b"what nobody sees")).unwrap();
+    for before in [0, 300] {
+        let (first, rest) = text.split_at(16 * before);
+        let start = batch::cmac::initial(e);
+        let first = batch::bits(e, secret(first)).unwrap();
+        let state = batch::cmac::continued(e, &key, start, first).unwrap();
+        let rest = Messages::public(e, &[rest]);
+        let tag = batch::cmac::tag(e, &key, &state, 16 * before as u64, &rest).unwrap();
+        assert_eq!(opened(byte_values(e, tag).unwrap()), whole, "{before}");
+    }
 }
 
 /// What precedes each block of a long ciphertext, for decryption.
@@ -101,4 +112,48 @@ fn zeros_of_any_two_lengths_have_other_tags() {
         tags.insert(gcm_siv::seal(e, &key, &[head], &secret(&zeros[..text])).unwrap().0[0]);
     }
     assert_eq!(tags.len(), 2 * LENGTHS.len() - 1);
+}
+
+/// The engine in the clear, to which few blocks at once are many.
+struct Few;
+
+impl Bytes for Few {
+    type Byte = PlainByte;
+
+    fn public(&mut self, values: &[u8]) -> PlainByte {
+        Plain.public(values)
+    }
+    fn add(&mut self, x: &mut PlainByte, y: &PlainByte) -> Result<(), Abort> {
+        Plain.add(x, y)
+    }
+    fn add_public(&mut self, x: &mut PlainByte, c: &[u8]) -> Result<(), Abort> {
+        Plain.add_public(x, c)
+    }
+    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [PlainByte; N]) -> Result<(), Abort> {
+        Plain.linear(m, x)
+    }
+    fn sbox(&mut self, d: Direction, x: &mut [&mut PlainByte]) -> Result<(), Abort> {
+        Plain.sbox(d, x)
+    }
+    fn join_bytes(&mut self, parts: &[&PlainByte]) -> Result<PlainByte, Abort> {
+        Plain.join_bytes(parts)
+    }
+    fn blocks_at_once(&self) -> usize {
+        4
+    }
+}
+
+/// A key stream in pieces is the one without: each block under its own key and counter.
+#[test]
+fn pieces_of_key_streams_are_parts_of_the_whole() {
+    let keys: Vec<PlainByte> = (0..16).map(|i| Plain.public(&[i, 3 * i, 7 * i])).collect();
+    let keys = aes::expand(&mut Plain, &keys).unwrap();
+    let counters = ctr::columns(&[9; 16], 250, 23);
+    let index: Vec<usize> = (0..23).map(|i| i * i % 3).collect();
+    for (keys, index) in [(keys.gather(&[1]).unwrap(), None), (keys, Some(&index[..]))] {
+        let whole = ctr::pieced_keystream(&mut Plain, &keys, index, &counters).unwrap();
+        let pieces = ctr::pieced_keystream(&mut Few, &keys, index, &counters).unwrap();
+        let values = |stream: &[PlainByte; 16]| stream.each_ref().map(|byte| byte.values().to_vec());
+        assert_eq!(values(&pieces), values(&whole));
+    }
 }
