@@ -49,6 +49,32 @@ fn public_data_of_messages_are_agreed_on() {
     }
 }
 
+/// So do the cipher and the function, if all lengths are the same.
+#[test]
+fn the_function_of_messages_is_agreed_on() {
+    let message = PublicMessage { bytes: 20, spare_bits: 0, nonce: Vec::new(), makes: true, received: None };
+    let digests = ["cmac-aes128", "kmac128", "kmac256"].map(|name| {
+        let using = Settings { output_bytes: 16, ..Settings::new(name.parse().unwrap()) };
+        let messages = vec![message.clone()];
+        compared_of(AnswersJob::Messages(MessagesJob { using, key_bytes: 16, messages }))
+    });
+    assert_eq!(BTreeSet::from(digests).len(), 3);
+    let blocks = ModeMessage {
+        direction: Direction::Encrypt,
+        iv: Vec::new(),
+        aad: Vec::new(),
+        bytes: 48,
+        spare_bits: 0,
+        tag_bytes: 0,
+        sealed: None,
+    };
+    let digests = KeySize::ALL.map(|size| {
+        let (mode, cipher) = (CipherMode::Ecb, Cipher::Aes(size));
+        compared_of(AnswersJob::Modes(ModesJob { mode, cipher, messages: vec![blocks.clone()] }))
+    });
+    assert_eq!(BTreeSet::from(digests).len(), KeySize::ALL.len());
+}
+
 /// The same of MACs: the last byte of an IV, the length, and whether a tag is made or compared.
 #[test]
 fn initial_vectors_of_macs_are_agreed_on() {
