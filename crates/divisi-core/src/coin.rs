@@ -268,6 +268,20 @@ mod tests {
         assert_eq!(tossed.map(AtomicUsize::into_inner), [LENGTH; 3]);
     }
 
+    /// No chain is one of those before: neither the second one nor a later one.
+    #[test]
+    fn no_coin_comes_twice_however_many_chains_there_are() {
+        let ends = run(2, &PublicParameters::new("coins"), |mut session| {
+            let mut coins = Coins::commit(&mut session)?;
+            let mut seen = std::collections::HashSet::new();
+            for number in 0..3 * LENGTH + 2 {
+                assert!(seen.insert(coins.toss(&mut session, step!("toss"))?), "{number}");
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+
     /// Coins that were committed to in one session are opened in no other, also if its id begins alike.
     #[test]
     fn coins_belong_to_their_session() {

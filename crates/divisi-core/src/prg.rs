@@ -263,6 +263,27 @@ mod tests {
         assert_eq!(hex(&out), "66e94bd4ef8a2c3b884cfa59ca342b2e");
     }
 
+    /// No block of a stream comes again, however long it is, whether bytes are drawn or many words at once.
+    #[test]
+    fn the_counter_goes_on_in_long_streams() {
+        let cipher = Aes128Enc::new(&[5; 16].into());
+        for start in (8..60).map(|log| (1_u64 << log) - BATCH as u64 / 2) {
+            let (mut bytes, mut words) = (vec![0; 16 * BATCH], vec![0; 2 * BATCH]);
+            let mut prg = Prg::new(&[5; 16]);
+            prg.block = start;
+            prg.fill(&mut bytes);
+            let mut prg = Prg::new(&[5; 16]);
+            prg.block = start;
+            prg.words(&mut words);
+            for (at, (bytes, words)) in (start..).zip(bytes.chunks(16).zip(words.chunks(2))) {
+                let mut block: Block = u128::from(at).to_le_bytes().into();
+                cipher.encrypt_block(&mut block);
+                assert_eq!(bytes, block.as_slice(), "{at}");
+                assert!(bytes.chunks(8).zip(words).all(|(bytes, word)| bytes == word.to_le_bytes()), "{at}");
+            }
+        }
+    }
+
     /// Each implementation ends within a block where it is told to, and begins at any.
     #[test]
     fn a_cipher_ends_within_a_block() {

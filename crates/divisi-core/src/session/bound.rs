@@ -117,7 +117,7 @@ impl<T: Send + 'static> Bound<T> {
 #[cfg(test)]
 mod tests {
     use crate::testing::run;
-    use crate::{Abort, Misuse, PublicParameters, step};
+    use crate::{Abort, Misuse, PublicParameters, Session, checks, step};
 
     #[test]
     fn what_is_bound_goes_with_its_session_and_serves_no_other() {
@@ -147,6 +147,37 @@ mod tests {
         });
         // the first party's end may have stopped the other one before it came so far
         assert!(ends.iter().any(Result::is_ok));
+    }
+
+    /// Whatever ends a session, here or at a peer, nothing of what is bound to it stays, however much it is.
+    #[test]
+    fn every_abort_wipes_all_that_is_bound() {
+        let failed = |end: Result<(), Abort>| end.expect_err("the session goes on");
+        let why = || "a disk is full".into();
+        type Way<'w> = &'w (dyn Fn(&Session) -> Abort + Sync);
+        let ways: [Way<'_>; 4] = [
+            &|session| session.misuse(step!("end"), Misuse::NoResult),
+            &|session| failed(session.require(checks::M0_3, step!("end"), false, None)),
+            &|session| failed(session.well_formed(step!("end"), session.peers()[0], 1, false)),
+            &|session| session.fail(Abort::Unfit { step: step!("end"), why: why() }),
+        ];
+        for (number, way) in ways.into_iter().enumerate() {
+            let begun = std::sync::Barrier::new(2);
+            let left = run(2, &PublicParameters::new("bound tests"), |mut session| {
+                begun.wait();
+                let bound: Vec<_> = (0..300).map(|value| session.bind(value)).collect();
+                let (me, peer) = (session.me().index(), session.peers()[0]);
+                // one ends it, the other learns of it
+                let end = if me == 0 {
+                    way(&session)
+                } else {
+                    failed(session.recv(step!("never"), peer, &mut [0]))
+                };
+                assert_eq!(session.cause(), Some(end));
+                Ok(bound.iter().filter(|bound| bound.peek(|_| ()).is_some()).count())
+            });
+            assert_eq!(left.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [0, 0], "{number}");
+        }
     }
 
     #[test]

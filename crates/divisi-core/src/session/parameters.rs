@@ -71,6 +71,16 @@ impl PublicParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::each_byte_counts;
+
+    /// Names and values from their first byte to their last, however long they are, are what is agreed on.
+    #[test]
+    fn all_of_the_parameters_is_agreed_on() {
+        let text = |bytes: &[u8]| bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
+        each_byte_counts(|value| PublicParameters::new("x").with("n", value).with("o", &[1]).digest());
+        each_byte_counts(|name| PublicParameters::new("x").with(&text(name), &[1]).digest());
+        each_byte_counts(|engine| PublicParameters::new(&text(engine)).digest());
+    }
 
     #[test]
     fn names_and_values_cannot_run_into_each_other() {

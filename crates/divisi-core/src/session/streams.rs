@@ -139,7 +139,7 @@ mod tests {
 
     static TEST: DrawPurpose = DrawPurpose::of_test("all bytes of a key");
 
-    /// Each of many requests for one purpose gives another stream.
+    /// Each of many requests for one purpose gives another stream, and another number.
     #[test]
     fn no_stream_comes_twice_however_many_there_are() {
         let ends = run(2, &PublicParameters::new("streams"), |mut session| {
@@ -149,6 +149,24 @@ mod tests {
                 let mut stream = [0; 16];
                 session.prg(peer, &TEST).fill(&mut stream);
                 assert!(seen.insert(stream), "{number}");
+                assert_eq!(session.count("numbers"), number + 1);
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+
+    /// Streams and keys of one purpose are others in each of many strands.
+    #[test]
+    fn nothing_is_shared_by_strands() {
+        let ends = run(2, &PublicParameters::new("strands"), |session| {
+            let peer = session.peers()[0];
+            let mut seen = std::collections::BTreeSet::new();
+            for number in 0..260 {
+                let mut strand = session.strand()?;
+                let mut stream = [0; 32];
+                strand.prg(peer, &TEST).fill(&mut stream);
+                assert!(seen.insert(stream) && seen.insert(*strand.key(peer, &TEST)), "{number}");
             }
             Ok(())
         });

@@ -109,10 +109,10 @@ fn in_threads(threads: usize, work: &(dyn Fn() + Sync)) {
 /// # Panics
 /// If one of these changes gives the same digest.
 pub fn each_byte_counts<D: PartialEq>(digest: impl Fn(&[u8]) -> D) {
-    let whole: Vec<u8> = (0..5000_u32).map(|i| ((i * i) >> 3) as u8).collect();
-    for len in [1, 16, 33, 300, whole.len()] {
+    let whole: Vec<u8> = (0..70_000_u32).map(|i| (i.wrapping_mul(i) >> 3) as u8).collect();
+    for len in [1, 16, 33, 300, 5000, whole.len()] {
         let whole = &whole[..len];
-        let ends = (0..13).map(|log| 1_usize << log).flat_map(|end| [end - 1, end]);
+        let ends = (0..17).map(|log| 1_usize << log).flat_map(|end| [end - 1, end]);
         for at in ends.chain([len - 1]).filter(|at| *at < len) {
             let mut changed = whole.to_vec();
             changed[at] ^= 1;
