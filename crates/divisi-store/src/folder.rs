@@ -184,6 +184,25 @@ mod tests {
         }
     }
 
+    /// Files of every length are overwritten to their end: those that are removed, those that an interrupted
+    /// change left, and those that become shorter in their place.
+    #[test]
+    fn long_files_are_overwritten_to_their_end() {
+        for len in [1, 4095, 4097, LONGEST] {
+            let dir = tempfile::tempdir().unwrap();
+            let paths = ["a.key", "b.key", "c.key.new"].map(|name| dir.path().join(name));
+            paths.iter().for_each(|path| std::fs::write(path, vec![7; len]).unwrap());
+            let disk = Arc::<NoLinks>::default();
+            let (folder, _) = Folder::open(Box::new(disk.clone()), dir.path()).unwrap();
+            folder.remove("a").unwrap();
+            folder.overwrite("b", b"").unwrap();
+            let written = disk.0.lock().unwrap();
+            for path in &paths {
+                assert!(written.contains(&(path.clone(), vec![0; len])), "{} of {len} bytes", path.display());
+            }
+        }
+    }
+
     /// What interrupted changes left of several keys is overwritten, and removed.
     #[test]
     fn what_is_left_of_every_key_is_overwritten() {

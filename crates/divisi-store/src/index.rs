@@ -104,6 +104,40 @@ impl Index {
 mod tests {
     use super::*;
     use crate::file::tests::sample;
+    use crate::key::Purpose;
+
+    /// Whatever of a key is another than before, it is known, as it is known that it changes.
+    #[test]
+    fn whatever_changes_of_a_key_is_known() {
+        let changes: &[fn(&mut KeyFile)] = &[
+            |key| key.info.id[15] ^= 1,
+            |key| key.info.kind = KeyType::Aes256,
+            |key| key.info.bytes += 1,
+            |key| key.info.purpose = Purpose::Mac,
+            |key| key.info.generation += 1,
+            |key| key.info.state = KeyState::Prepared,
+            |key| key.info.request[15] ^= 1,
+            |key| key.info.maker.name.push('x'),
+            |key| key.info.maker.fingerprint[31] ^= 1,
+            |key| key.info.clients.push("carol".into()),
+            |key| key.info.exportable ^= true,
+            |key| key.info.party = 3,
+            |key| key.info.mesh[31] ^= 1,
+            |key| key.info.made = None,
+            |key| key.next_clients = Some(Vec::new()),
+        ];
+        for (number, change) in changes.iter().enumerate() {
+            let (index, mut key) = (Index::default(), sample("k"));
+            let name = key.info.name.clone();
+            index.note(&name, Some(&key));
+            change(&mut key);
+            index.note(&name, Some(&key));
+            let mut known = None;
+            index.list(None, 1, |info| known.replace(info.clone()).is_none());
+            assert_eq!(known, Some(key.info), "{number}");
+            assert_eq!(index.changing().is_empty(), key.next_clients.is_none(), "{number}");
+        }
+    }
 
     /// Each of many active keys counts in what servers compare.
     #[test]
