@@ -2,7 +2,8 @@
 //! does all that a client does.
 
 use crate::request::{
-    ConditionReport, Item, KeyEntry, Reply, ToClient, ToServer, chunk_digest, connection_id, context,
+    ConditionReport, Item, KeyEntry, ModeRequest, Reply, ToClient, ToServer, chunk_digest, connection_id,
+    context,
 };
 use crate::tests::harness::{decrypt, encrypt, mesh, text, world};
 use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
@@ -10,6 +11,7 @@ use crate::{Client, KeyState, KeyType, UsedKey};
 use divisi_net::{Config, Connection, Identity, Listener, PartyId};
 use divisi_rep3::deal;
 use divisi_rep3::open::component_digest;
+use std::collections::HashSet;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -162,12 +164,26 @@ fn serve(
     say(&mut connection, apart, welcome);
     let mut place = apart;
     let (mut id, mut course) = ([0; 32], [false; 4]);
+    let (mut is_secret, mut masks) = (false, HashSet::new());
     while let Ok(bytes) = connection.recv(LONGEST) {
         let message: ToServer = decode(&bytes).unwrap();
         if let ToServer::Begin { challenges, .. } = &message {
             id = connection_id(challenges);
         }
+        if let ToServer::Data { body, .. } | ToServer::Last { body, .. } = &message
+            && is_secret
+        {
+            // shares of every piece are masked anew
+            for half in body.0.chunks(body.0.len().div_ceil(2).max(1)) {
+                assert!(
+                    half.chunks_exact(16).take(4).all(|share| masks.insert(share.to_vec())),
+                    "a mask again"
+                );
+            }
+        }
         if let ToServer::Request { item, .. } = &message {
+            is_secret =
+                !matches!(item, Item::Decrypt { .. } | Item::Mode(ModeRequest { encrypts: false, .. }));
             course = match item {
                 Item::Mode(asked) => [!asked.encrypts, true, false, true],
                 Item::Decrypt { .. } | Item::Mac { .. } => [true, false, item.is_short(), false],

@@ -95,8 +95,8 @@ fn no_two_messages_have_the_same_iv() {
     assert_eq!(ivs[0].iter().collect::<HashSet<_>>().len(), 2 * usize::from(EACH), "{:?}", ivs[0]);
 }
 
-/// IVs and nonces of all kinds are drawn: in another session the same request, on a connection of the same
-/// name, has another one.
+/// IVs and nonces of all kinds are drawn: the same request, on a connection of the same name, has another one
+/// when it comes again, in this session and in another one.
 #[test]
 fn no_iv_can_be_foreseen() {
     let [cbc, gmac]: [KeyName; 2] = ["cbc", "gmac"].map(|name| name.parse().unwrap());
@@ -113,15 +113,23 @@ fn no_iv_can_be_foreseen() {
     three.all_asked_for(3, &new_key(gmac, KeyType::GmacAes128));
     three.run(|_, state| (1..=3).for_each(|id| state.round(LEADER, &[offer(id)]).unwrap()));
     let ids = 4..4 + items.len() as u8;
-    let sessions = [(); 2].map(|()| {
-        ids.clone().zip(&items).for_each(|(id, item)| three.all_asked_for(id, item));
-        (0..3).for_each(|i| three.say(i, 4, ToServer::Finish { number: 1 }));
-        three.run(|_, state| ids.clone().for_each(|id| state.round(LEADER, &[offer(id)]).unwrap()));
-        let told = ids.clone().map(|id| drawn(&three, 0, id)).collect::<Vec<_>>();
-        (0..3).for_each(|i| ids.clone().for_each(|id| three.node(i).leave(&[id; 32])));
+    let once = |i: usize, state: &mut ServerState<'_>| {
+        for (id, item) in ids.clone().zip(&items) {
+            three.enter(i, id);
+            three.ask_for(i, id, 1, item.clone());
+        }
+        three.say(i, 4, ToServer::Finish { number: 1 });
+        ids.clone().for_each(|id| state.round(LEADER, &[offer(id)]).unwrap());
+        let told = ids.clone().map(|id| drawn(&three, i, id)).collect::<Vec<_>>();
+        ids.clone().for_each(|id| three.node(i).leave(&[id; 32]));
+        state.forget_ended();
         told
-    });
-    for (once, again) in sessions[0].iter().zip(&sessions[1]) {
-        assert!(once.len() == 1 && again.len() == 1 && once != again, "{sessions:?}");
+    };
+    let sessions = [(); 2].map(|()| three.run(|i, state| [(); 2].map(|()| once(i, state))).swap_remove(0));
+    let times: Vec<_> = sessions.as_flattened().iter().collect();
+    for kind in 0..items.len() {
+        assert!(times.iter().all(|time| time[kind].len() == 1), "{times:?}");
+        let ivs: HashSet<_> = times.iter().map(|time| &time[kind]).collect();
+        assert_eq!(ivs.len(), times.len(), "{times:?}");
     }
 }
