@@ -113,13 +113,16 @@ mod tests {
             scope.spawn(|| {
                 let (mut stream, _) = listener.accept().unwrap();
                 // a connection that is closed before all of it was read would be reset
-                let asked = BufReader::new(&stream)
-                    .lines()
-                    .take_while(|line| line.as_ref().is_ok_and(|l| !l.is_empty()));
+                let mut reader = BufReader::new(&stream);
+                let asked =
+                    (&mut reader).lines().take_while(|line| line.as_ref().is_ok_and(|l| !l.is_empty()));
                 assert!(asked.count() > 2);
+                let mut body = [0; 4];
+                reader.read_exact(&mut body).unwrap();
+                assert_eq!(&body, b"asks");
                 stream.write_all(said).unwrap();
             });
-            HttpClient::connect(address, "token")?.ask("GET", "/", None)
+            HttpClient::connect(address, "token")?.ask("GET", "/", Some(b"asks"))
         })
     }
 

@@ -283,3 +283,15 @@ pub fn capabilities(call: &ApiCall<'_>) -> Result<Reply, ApiAnswer> {
     }
     Ok(Reply { spread: true, ..Reply::data(Json::Object(members)) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// They are the beginning of the hash of the words (FIPS 180-4's example of SHA-256).
+    #[test]
+    fn a_uuid_has_digits_of_its_words() {
+        assert_eq!(uuid(&["abc"]), "ba7816bf-8f01-cfea-4141-40de5dae2223");
+        assert_eq!(digits(&["abc"], 4), "ba7816bf");
+    }
+}

@@ -128,6 +128,7 @@ fn a_token_is_told_how_long_it_lives() {
             assert!((begun..=now()).contains(&created.parse().unwrap()), "{created}");
             let policies = if lives { Json::texts(["default", token]) } else { Json::texts(["root"]) };
             assert_eq!(data("policies"), &policies);
+            assert_eq!(data("id"), &Json::text(token));
             assert_eq!((data("explicit_max_ttl"), data("num_uses")), (&Json::number(0), &Json::number(0)));
             assert_eq!(data("renewable"), &Json::Bool(lives));
         }

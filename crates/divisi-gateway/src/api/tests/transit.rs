@@ -87,7 +87,7 @@ fn sizes_of_keys_are_refused_each_time() {
             assert_eq!(found, (400, why.to_owned()), "{name} {body}");
         }
     }
-    for size in [33, 32 + 256] {
+    for size in [33, 256, 32 + 256] {
         let found =
             bench.error("POST", "transit/keys/new", &format!("{{\"type\":\"hmac\",\"key_size\":{size}}}"));
         assert_eq!(found, (400, "keys of type hmac have 32 bytes here: set key_size to 32".to_owned()));
@@ -97,6 +97,17 @@ fn sizes_of_keys_are_refused_each_time() {
         let found =
             bench.error("POST", "transit/decrypt/new", r#"{"batch_input":[{"ciphertext":"vault:v1:AAAA"}]}"#);
         assert_eq!(found, (400, "encryption key not found".to_owned()));
+    }
+}
+
+/// A batch with a context makes no key that would not derive one from it.
+#[test]
+fn a_batch_makes_no_key_for_a_context() {
+    let bench = Bench::new();
+    for (context, status) in [(r#","context":"YWJj""#, 400), ("", 200)] {
+        let body = format!("{{\"batch_input\":[{{\"plaintext\":\"YWJj\"{context}}}]}}");
+        assert_eq!(bench.ask("POST", "transit/encrypt/new", &body).0, status, "{context}");
+        assert_eq!(bench.ask("GET", "transit/keys/new", "").0 == 200, status == 200, "{context}");
     }
 }
 
