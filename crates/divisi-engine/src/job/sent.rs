@@ -178,7 +178,7 @@ mod tests {
             let (circuit, between) = (Arc::clone(&circuit), Between::Client);
             let job = CircuitJob { circuit, adder: Adder::FewestAnds, between, count };
             assert_eq!(NamedJob::of(&job).job().unwrap().count, count);
-            for at in 0..32 {
+            for at in [0, 15, 31] {
                 let mut changed = NamedJob::of(&job);
                 changed.digest[at] ^= 1;
                 assert!(
