@@ -10,13 +10,15 @@ use divisi_rep3::ohverture::{Dimensions, HeldTable};
 /// Bytes between places, and the numbers of such steps that are tried.
 type Distances = (usize, &'static [usize]);
 
+type Play = fn(Trio) -> Result<(), Abort>;
+
 /// What is computed and verified, the step of the message that is changed, its number, and the distances.
 struct Batch {
     name: &'static str,
     step: &'static str,
     nth: usize,
     distances: &'static [Distances],
-    play: fn(Trio) -> Result<(), Abort>,
+    play: Play,
 }
 
 /// Whether both honest parties abort if party 1 adds an error at two places.
@@ -224,12 +226,21 @@ fn equal_errors_do_not_make_up_for_one_another() {
     assert_eq!(missed, [] as [(&str, usize); 0]);
 }
 
+/// Two bits of a message that are changed, by its step and number, end the run of both honest parties.
+fn ends_the_run((step, nth, play): (&'static str, usize, Play), bits: [usize; 2]) {
+    let harness = TrioHarness::default().patient();
+    harness.change(party(1), party(3), step, nth, move |share| {
+        bits.iter().for_each(|at| share[at / 8] ^= 1 << (at % 8));
+    });
+    let ends = harness.act(play);
+    assert!(ends[1..].iter().all(Result::is_err), "{step} {bits:?}: {ends:?}");
+}
+
 /// Neither do equal errors at two places of one group of a first fold, whichever they are: each variable has
 /// a coordinate of its own. If two were equal, corners that differ by their exchange would have equal
 /// weights; if one were the other plus one, those that have both or none.
 #[test]
 fn equal_errors_within_a_group_do_not_make_up_for_one_another() {
-    type Play = fn(Trio) -> Result<(), Abort>;
     // bytes of a place, and the number of variables
     let bits: (&str, usize, usize, Play) =
         ("divisi_rep3::engine::boolean/products", 9, 6, |trio| bits_of(trio, 64, 65));
@@ -238,13 +249,7 @@ fn equal_errors_within_a_group_do_not_make_up_for_one_another() {
     for (step, each, variables, play) in [bits, bytes] {
         let pairs = (0..variables).flat_map(|v| (0..v).map(move |w| (1 << v, 1 << w)));
         for places in pairs.flat_map(|(v, w)| [(v, w), (0, v | w)]) {
-            let harness = TrioHarness::default().patient();
-            harness.change(party(1), party(3), step, 0, move |share| {
-                share[each * places.0] ^= 1;
-                share[each * places.1] ^= 1;
-            });
-            let ends = harness.act(play);
-            assert!(ends[1..].iter().all(Result::is_err), "{step} {places:?}: {ends:?}");
+            ends_the_run((step, 0, play), [8 * each * places.0, 8 * each * places.1]);
         }
     }
 }
@@ -253,7 +258,6 @@ fn equal_errors_within_a_group_do_not_make_up_for_one_another() {
 /// multiplied is independent of the others.
 #[test]
 fn equal_errors_side_by_side_do_not_make_up_for_one_another() {
-    type Play = fn(Trio) -> Result<(), Abort>;
     let pairs = |bits: usize| (0..bits).flat_map(|i| (0..i).map(move |j| [i, j]));
     let byte: (&str, usize, usize, Play) =
         ("divisi_rep3::sbox::gf8_circuit/x254", 0, 8, |trio| sboxes(trio, Protocol::Gf8Circuit, 8));
@@ -275,18 +279,13 @@ fn equal_errors_side_by_side_do_not_make_up_for_one_another() {
     });
     for ((step, nth, bits, play), each) in [(byte, 1), (vector, 1), (cube, 64)] {
         for places in pairs(bits) {
-            let harness = TrioHarness::default().patient();
-            harness.change(party(1), party(3), step, nth, move |share| {
-                places.iter().map(|at| at * each).for_each(|at| share[at / 8] ^= 1 << (at % 8));
-            });
-            let ends = harness.act(play);
-            assert!(ends[1..].iter().all(Result::is_err), "{step} {places:?}: {ends:?}");
+            ends_the_run((step, nth, play), places.map(|at| at * each));
         }
     }
 }
 
 /// What is computed and verified, the step of the message that is changed, and its number.
-type Large = (&'static str, &'static str, usize, fn(Trio) -> Result<(), Abort>);
+type Large = (&'static str, &'static str, usize, Play);
 
 static LARGE: [Large; 8] = [
     ("blocks", adaptive::MULTIPLY, 0, |trio| blocks(trio, 10_000)),
