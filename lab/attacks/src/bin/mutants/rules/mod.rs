@@ -88,7 +88,7 @@ const CRATES: [(&str, &[&str], &[&str]); 12] = [
     (
         "node",
         &["divisi-node"],
-        &["divisi-node/pressure", "divisi-cli/servers", "divisi-cli/faults", "divisi-gateway/it"],
+        &["divisi-node/pressure", "divisi-cli/it::servers", "divisi-cli/it::faults", "divisi-gateway/it"],
     ),
     ("gateway", &["divisi-gateway"], &[]),
 ];
@@ -231,6 +231,8 @@ pub fn shuffled(mut all: Vec<Mutant>, seed: u64) -> Vec<Mutant> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::concern::parts;
+    use std::path::Path;
 
     #[test]
     fn protocol_files_belong_to_an_engine() {
@@ -247,6 +249,31 @@ mod tests {
             ("crates/divisi-field/src/gf8/mod.rs", None),
         ] {
             assert_eq!(engine(file), expected, "{file}");
+        }
+    }
+
+    /// A test program that was renamed would leave its engine without a verdict.
+    #[test]
+    fn tests_that_judge_an_engine_are_where_they_are_said_to_be() {
+        let project = divisi_attacks::mirror::project().unwrap();
+        let is_module = |folder: &Path, module: &str| {
+            let file = folder.join(module.replace("::", "/"));
+            file.with_extension("rs").is_file() || file.join("mod.rs").is_file()
+        };
+        for judge in CRATES.iter().flat_map(|(_, _, judges)| *judges) {
+            let (package, target, module) = parts(judge);
+            let of = if package == "divisi-attacks" { "lab/attacks" } else { &format!("crates/{package}") };
+            let (file, folder) = match target {
+                "lib" => ("src/lib.rs".to_owned(), "src".to_owned()),
+                _ => (format!("tests/{target}/main.rs"), format!("tests/{target}")),
+            };
+            let of = project.join(of);
+            let is_there = of.join(file).is_file() || of.join(format!("tests/{target}.rs")).is_file();
+            assert!(is_there, "{judge}: no such target");
+            assert!(
+                module.is_none_or(|module| is_module(&of.join(folder), module)),
+                "{judge}: no such module"
+            );
         }
     }
 
