@@ -193,7 +193,7 @@ impl Statement<Gf64> for Lookups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::relation::tests::are_whole;
+    use crate::relation::tests::{are_whole, rank};
 
     fn pairs(n: usize) -> Pairs {
         Pairs(vec![[Plane::ONES, Plane::ZERO]; n])
@@ -234,5 +234,47 @@ mod tests {
         // one lane of a word is Y times the one before
         let first = x[0] >> 63;
         assert_eq!(x[1], x[0] << 1 ^ if first == 1 { 0b11011 } else { 0 });
+    }
+
+    /// What a statement of one lane adds up to, if of its shared planes one alone is not zero.
+    fn alone(statement: &dyn Statement<Gf64>) -> [Gf64; 3] {
+        let mut sum = Sum::<Gf64> { x: Rep::zero(0), y: Rep::zero(0), z: Rep::zero(1) };
+        statement.add(&mut Prg::new(&[7; 16]), &mut sum);
+        [&sum.x, &sum.y, &sum.z].map(|sums| sums.a.iter().copied().sum())
+    }
+
+    /// No weight of one coin is a sum of others of its side, and the two sides' are not in proportion.
+    #[test]
+    fn weights_of_one_coin_are_independent() {
+        let one = |n: usize, at: usize| {
+            let mut pairs = Pairs::zero(n);
+            pairs.0[at][0] = Plane::ONES;
+            pairs
+        };
+        let nonzero = |all: &[[Gf64; 3]], part: usize| -> Vec<Gf64> {
+            all.iter().map(|sums| sums[part]).filter(|sum| *sum != Gf64::ZERO).collect()
+        };
+        let sums: Vec<_> = (1..16)
+            .map(|set| {
+                let made = Products { bits: [4, 1, 1], lanes: 1, tiles: vec![one(20, set)] };
+                alone(&Vectors { made: Arc::new(made), parts: vec![0] })
+            })
+            .collect();
+        let [left, right, products] = [0, 1, 2].map(|part| nonzero(&sums, part));
+        assert_eq!((left.len(), right.len(), products.len()), (5, 5, 15));
+        assert_eq!([&left, &right, &products].map(|all| rank(all.iter().copied())), [5, 5, 15]);
+        assert!((1..5).all(|i| left[i] * right[0] != left[0] * right[i]));
+
+        let rows = Arc::new(Grid::new([2, 2, 1], 3, std::iter::repeat_n(vec![0x5eed_f00d], 3)));
+        let lookup = |h: Pairs, t: Pairs| {
+            let tiles = vec![Tile { m: Pairs::zero(10), h, t }];
+            alone(&Lookups { grid: Arc::clone(&rows), lanes: 1, tiles })
+        };
+        let of_sums: Vec<_> = (0..9).map(|at| lookup(one(9, at), Pairs::zero(3))).collect();
+        let of_result = (0..3).map(|at| lookup(Pairs::zero(9), one(3, at))[2]);
+        // of a bit of an entry the weight is that of the result, whatever set of the first part it is for
+        let second: Vec<Gf64> = of_sums.iter().map(|sums| sums[1]).collect();
+        assert!(rank(second[..3].iter().copied()) == 3 && second[3..] == [&second[..3]; 2].concat());
+        assert_eq!(rank(of_sums.iter().map(|sums| sums[2]).chain(of_result)), 12);
     }
 }
