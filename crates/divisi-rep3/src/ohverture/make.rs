@@ -68,7 +68,7 @@ impl Monomials {
         &self.bits[side][l * n..(l + 1) * n]
     }
 
-    fn vector_mut(&mut self, side: usize, l: usize) -> &mut [u64] {
+    pub(super) fn vector_mut(&mut self, side: usize, l: usize) -> &mut [u64] {
         let n = words(self.k);
         &mut self.bits[side][l * n..(l + 1) * n]
     }

@@ -84,7 +84,7 @@ impl Statement<Gf64> for Products {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::relation::tests::are_whole;
+    use crate::relation::tests::{are_whole, rank};
 
     /// Whether every term of the relation holds.
     fn holds(k: usize, m: &[bool]) -> bool {
@@ -177,5 +177,28 @@ mod tests {
         });
         let coefficients: Vec<u64> = coefficients.collect();
         assert!(coefficients.len() > 40 && are_whole(&coefficients));
+    }
+
+    /// No weight of one coin is a sum of others of its side, nor a coefficient one of other vectors; and the
+    /// two sides' weights are not in proportion.
+    #[test]
+    fn weights_of_one_coin_are_independent() {
+        // of so many vectors a single product is one
+        let sums = |count: usize, l: usize, set: usize| {
+            let mut made = Monomials::zero(4, count);
+            made.vector_mut(0, l)[0] = 1 << set;
+            let mut sum = Sum::<Gf64> { x: Rep::zero(0), y: Rep::zero(0), z: Rep::zero(1) };
+            Products(Arc::new(made)).add(&mut Prg::new(&[7; 16]), &mut sum);
+            [&sum.x, &sum.y, &sum.z].map(|sums| sums.a.iter().copied().sum::<Gf64>())
+        };
+        let all: Vec<_> = (1..16).map(|set| sums(1, 0, set)).collect();
+        let [left, right, products] = [0, 1, 2].map(|part| {
+            let nonzero = all.iter().map(|sums| sums[part]).filter(|sum| *sum != Gf64::ZERO);
+            nonzero.collect::<Vec<_>>()
+        });
+        assert_eq!((left.len(), right.len(), products.len()), (5, 5, 15));
+        assert_eq!([&left, &right, &products].map(|all| rank(all.iter().copied())), [5, 5, 15]);
+        assert!((1..5).all(|i| left[i] * right[0] != left[0] * right[i]));
+        assert_eq!(rank((0..40).map(|l| sums(40, l, 1)[2])), 40);
     }
 }
