@@ -97,10 +97,19 @@ impl Public {
     }
 
     pub fn settings(self, settings: &Settings) -> Public {
-        let public = self.bytes(settings.algorithm.name().as_bytes());
-        let public = public.number((settings.adder == Adder::LowDepth).into());
-        let public = public.bytes(&settings.customization).bytes(&settings.function);
-        public.number(settings.output_bytes).number(settings.xof.into())
+        let Settings {
+            algorithm,
+            adder,
+            customization,
+            function,
+            output_bytes,
+            spare_output_bits,
+            spare_key_bits,
+            xof,
+        } = settings;
+        let public = self.bytes(algorithm.name().as_bytes()).number((*adder == Adder::LowDepth).into());
+        let public = public.bytes(customization).bytes(function);
+        public.number(*output_bytes).number(*spare_output_bits).number(*spare_key_bits).number((*xof).into())
     }
 
     pub fn digest(&self) -> [u8; 32] {

@@ -72,7 +72,7 @@ fn inputs_of_a_wrong_length_are_refused() {
 /// A client that deals parties keys or inputs that do not go together, in any byte, ends the session.
 #[test]
 fn what_is_dealt_goes_together() {
-    let count = 3;
+    let count = 70_000;
     let ends = |odd: Option<usize>, key: bool| {
         local::run(3, &PublicParameters::new("inputs"), |session| {
             let mine = session.me().index() == 1;
@@ -92,7 +92,8 @@ fn what_is_dealt_goes_together() {
     };
     for key in [true, false] {
         ends(None, key).unwrap();
-        for odd in [0, 15, if key { 7 } else { 16 * count - 1 }] {
+        let late = if key { [7, 8] } else { [16 * count / 2, 16 * count - 1] };
+        for odd in [0, 15].into_iter().chain(late) {
             let end = ends(Some(odd), key);
             let differ = matches!(end, Err(Abort::Misuse { step: INPUT, what: Misuse::InputsDiffer }));
             assert!(differ, "{key} {odd}: {end:?}");
@@ -142,6 +143,45 @@ fn tags_of_another_length_are_refused() {
         let refused = matches!(end, Err(Abort::Misuse { what: Misuse::LengthDiffers, .. }));
         assert!(refused, "{made} {received:?}: {end:?}");
     }
+}
+
+/// Whoever is only told whether a tag is right learns nothing else, beside another lane whose tag is opened.
+#[test]
+fn a_tag_that_is_compared_is_not_opened() {
+    let tag: Vec<u8> = (0..16).collect();
+    let wanted =
+        [(16, None), (0, Some(&tag[..])), (0, Some(&[0; 16][..])), (15, None), (0, Some(&tag[..15]))];
+    let learned = local::run(3, &PublicParameters::new("tags"), |session| {
+        let mut engine = aes(1).engine(session)?;
+        let made: Vec<Byte> = tag.iter().map(|byte| engine.public(&[*byte; 5])).collect();
+        tags::made_or_compared(&mut engine, &wanted, &made)
+    });
+    let verdicts = [tag.clone(), vec![1], vec![0], tag[..15].to_vec(), vec![1]];
+    assert_eq!(learned, Ok(vec![verdicts.to_vec(); 3]));
+}
+
+/// Messages of a batch have nonces of their own, whichever chunk they are in.
+#[test]
+fn equal_messages_of_several_chunks_have_other_tags() {
+    let what = What::Function(Use::new("gmac-aes128".parse().unwrap()));
+    let task = Task { what, input_bytes: 1, chunk: 2, ..aes(1) };
+    let tags = local::run(3, &PublicParameters::new("chunks"), |session| {
+        let rep = &mut task.engine(session)?;
+        let part = |bytes: usize| Part { first: vec![5; bytes], second: vec![5; bytes] };
+        let ready = schedule(rep, &task, &part(16))?;
+        let mut tags = Vec::new();
+        for chunk in agree(std::slice::from_mut(rep), &task, &part(5), 5)? {
+            let (pending, _) = compute(rep, &task, &ready, &chunk)?;
+            let verified = verify(rep, pending)?;
+            let columns = rep.trio().open(&verified)?;
+            tags.extend(
+                (0..chunk.lanes).map(|l| columns.iter().map(|column| column[l]).collect::<Vec<u8>>()),
+            );
+        }
+        Ok(tags)
+    });
+    let tags = tags.unwrap().remove(0);
+    assert_eq!(tags.iter().collect::<std::collections::BTreeSet<_>>().len(), 5, "{tags:?}");
 }
 
 /// A key is as long as its size says, in both components of each lane.

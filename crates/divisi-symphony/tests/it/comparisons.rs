@@ -270,3 +270,35 @@ fn whatever_is_public_is_compared() {
         is_compared(checks::A25, what, &[2], |trio, odd| used(&mut engine(trio), odd));
     }
 }
+
+/// What is public about a hash or MAC is compared before it is computed, whichever part of it differs.
+#[test]
+fn each_setting_is_compared() {
+    type Change = fn(&mut Settings);
+    let changes: [(&str, &str, Change); 9] = [
+        ("its name", "cshake128", |of| of.algorithm = "cshake256".parse().unwrap()),
+        ("the customization", "cshake128", |of| of.customization = b"b".to_vec()),
+        ("the function", "cshake128", |of| of.function = b"b".to_vec()),
+        ("bytes of output", "cshake128", |of| of.output_bytes += 1),
+        ("bits of output", "cshake128", |of| of.spare_output_bits = 1),
+        ("the customization", "kmac128", |of| of.customization = b"b".to_vec()),
+        ("bits of output", "kmac128", |of| of.spare_output_bits = 1),
+        ("bits of the key", "kmac128", |of| of.spare_key_bits = 1),
+        ("the other form", "kmac128", |of| of.xof = true),
+    ];
+    for (what, name, change) in changes {
+        is_compared(checks::A25, &format!("{what} of {name}"), &[3], |trio, odd| {
+            let (rep, mode) = (&mut engine(trio), Priority::LowLatency);
+            let mut settings = Settings { output_bytes: 32, ..Settings::new(name.parse().unwrap()) };
+            (settings.customization, settings.function) = (b"a".to_vec(), Vec::new());
+            if odd {
+                change(&mut settings);
+            }
+            if settings.algorithm.is_mac() {
+                return Macnifico::new(&settings, mode)?.dist_key_gen(rep).map(drop);
+            }
+            let message = public_message(rep, &[b"abc"])?;
+            Sharp::new(&settings, mode)?.hash(rep, &message).map(drop)
+        });
+    }
+}
