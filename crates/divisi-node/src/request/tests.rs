@@ -42,6 +42,39 @@ fn what_is_asked_for_is_checked() {
     assert!(long.settings().is_err());
 }
 
+/// Names, texts and lists have these lengths at most: a server checks it before it waits for more.
+#[test]
+fn what_a_request_carries_has_a_longest_length() {
+    let blob = |bytes: usize| Blob(vec![0; bytes]);
+    let function = |name: usize, customization: usize, function: usize| FunctionRequest {
+        customization: blob(customization),
+        function: blob(function),
+        ..asked(&"x".repeat(name), 16)
+    };
+    let tag = |bytes: usize| Some(Tag { tag: blob(bytes), nonce: None });
+    let hash = |asked: FunctionRequest| Item::Hash { asked, length: 1 };
+    let mac = |asked, tag| Item::Mac { key: name(), asked, length: 1, tag };
+    let way = SboxChoice::DEFAULT;
+    for (bytes, good) in [(AAD - 1, true), (AAD, true), (AAD + 1, false), (AAD + 256, false)] {
+        for item in [
+            Item::Encrypt { key: name(), aad: blob(bytes), length: 1, way },
+            Item::EncryptStream { key: name(), aad: blob(bytes), way },
+            hash(function(32, bytes, 0)),
+            hash(function(32, 1, bytes - 1)),
+            mac(function(6, 0, bytes), None),
+        ] {
+            assert_eq!(item.is_well_formed(), good, "{item:?}");
+        }
+    }
+    for (bytes, good) in [(31, true), (32, true), (33, false), (288, false)] {
+        assert_eq!(hash(function(bytes, 0, 0)).is_well_formed(), good, "{bytes}");
+        assert_eq!(mac(function(bytes, 0, 0), None).is_well_formed(), good, "{bytes}");
+    }
+    for (bytes, good) in [(OUTPUT, true), (OUTPUT + 1, false)] {
+        assert_eq!(mac(function(6, 0, 0), tag(bytes)).is_well_formed(), good, "{bytes}");
+    }
+}
+
 fn request(item: Item) -> ToServer {
     ToServer::Request { number: 1, item }
 }

@@ -4,6 +4,7 @@ use super::harness::{ServersHarness, TIMEOUT, world};
 use crate::request::{Reply, ToClient, ToServer, connection_id};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use divisi_net::{Connection, PartyId};
+use std::collections::BTreeSet;
 
 /// A client without manners: three connections, and whatever one likes on each.
 pub(super) struct Rogue {
@@ -16,6 +17,8 @@ impl Rogue {
         let mut challenges = [[0; 32]; 3];
         for (i, slot) in challenges.iter_mut().enumerate() {
             let Some(ToClient::Welcome { challenge, .. }) = rogue.receive(i) else { panic!("no welcome") };
+            // a challenge that is seldom another one would let a recorded connection begin again
+            assert!(challenge.iter().collect::<BTreeSet<_>>().len() > 12, "{challenge:?}");
             *slot = challenge;
         }
         for i in 0..3 {
