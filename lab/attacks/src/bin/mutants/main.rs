@@ -310,9 +310,8 @@ fn built<'m>(
         for (i, mutant) in chosen.into_iter().enumerate() {
             match refused.get(&i) {
                 None => rest.push(mutant),
-                Some(_) if mutant.genre == Genre::Rule => results.add(mutant, Outcome::Unviable, &commit)?,
-                Some(true) => results.add(mutant, Outcome::Unviable, &commit)?,
-                Some(false) => alone.push(mutant),
+                Some(false) if mutant.genre != Genre::Rule => alone.push(mutant),
+                Some(_) => results.add(mutant, Outcome::Unviable, &commit)?,
             }
         }
         chosen = rest;
