@@ -7,15 +7,17 @@ use crate::server::allowances::Limits;
 use divisi_core::Step;
 use divisi_net::Config;
 use divisi_symmetric::algorithm::Algorithm;
+use divisi_symmetric::hash::Hash;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 const LIMIT: Step = Step::new("divisi_node::server::limits/limit");
 /// The time over which bytes and seconds are counted.
 const HOUR: Duration = Duration::from_secs(3600);
-/// How long a hash of three servers takes for each byte, in nanoseconds, on a machine of 2024, for the words
-/// of a refusal.
-const NANOSECONDS: [(&str, u64); 2] = [("sha3", 25_000), ("", 160_000)];
+/// How long three servers take for each byte of a message, in nanoseconds, on a machine of 2024, for the words
+/// of a refusal: with a hash that adds, SHA-1 or SHA-2, and with another function.
+const WITH_ADDITIONS: u64 = 160_000;
+const WITHOUT_ADDITIONS: u64 = 25_000;
 
 impl Limits {
     /// The largest length in bytes of a message for this function.
@@ -83,13 +85,14 @@ pub(crate) fn known_names(config: &Config) -> Result<(), String> {
 
 /// How long a message takes to hash, in words.
 fn about(asked: &FunctionRequest, length: u64) -> String {
-    let name = asked.settings().map_or_else(|_| String::new(), |settings| settings.algorithm.name());
-    let keccak = ["sha3", "shake", "kmac", "cshake"].iter().any(|kind| name.contains(kind));
-    let aes = matches!(
-        asked.settings().map(|settings| settings.algorithm),
-        Ok(Algorithm::Cmac(_) | Algorithm::Gmac(_))
-    );
-    let each = if keccak || aes { NANOSECONDS[0].1 } else { NANOSECONDS[1].1 };
+    let adds = match asked.settings().map(|settings| settings.algorithm) {
+        Ok(Algorithm::Hash(hash) | Algorithm::Hmac(hash) | Algorithm::Otp(hash)) => {
+            !matches!(hash, Hash::Sha3(_))
+        }
+        Ok(_) => false,
+        Err(_) => true,
+    };
+    let each = if adds { WITH_ADDITIONS } else { WITHOUT_ADDITIONS };
     let minutes = (u128::from(length) * u128::from(each) / 60_000_000_000).max(1);
     if minutes < 120 { format!("{minutes} minutes") } else { format!("{} hours", minutes / 60) }
 }
@@ -200,9 +203,18 @@ mod tests {
     fn a_long_hash_is_refused_with_its_time() {
         let limits = Limits::default();
         assert_eq!(limits.admits(&hash("sha256", 16 << 20)), Ok(()));
-        for (name, words) in [("sha256", "about 47 hours"), ("sha3-256", "about 7 hours")] {
-            let failed = limits.admits(&hash(name, 1 << 30)).unwrap_err();
-            assert!(failed.message.contains(words), "{}", failed.message);
+        for (names, words) in [
+            (
+                ["sha1-for-old-data", "sha256", "sha384", "hmac-sha384", "one-time-password-sha512"],
+                "about 47 hours",
+            ),
+            (["sha3-256", "hmac-sha3-384", "shake128", "cshake256", "kmac128"], "about 7 hours"),
+            (["cmac-aes128", "cmac-aes256", "gmac-aes128", "gmac-aes256", "kmac256"], "about 7 hours"),
+        ] {
+            for name in names {
+                let failed = limits.admits(&hash(name, 1 << 30)).unwrap_err();
+                assert!(failed.message.contains(words), "{name}: {}", failed.message);
+            }
         }
         let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
         let text = Item::Encrypt { key, aad, length: 1 << 36, way };
