@@ -302,6 +302,24 @@ fn a_new_key_has_a_length_of_its_type() {
     }
 }
 
+/// A client that a key is to serve has a name that a configuration can have.
+#[test]
+fn a_client_that_is_served_has_a_name_of_a_client() {
+    let long = "x".repeat(64);
+    for (client, good) in [
+        (long.as_str(), true),
+        (&format!("{long}x"), false),
+        ("", false),
+        ("a-b_c.d@e9", true),
+        ("a b", false),
+        ("a/b", false),
+        ("\u{e9}", false),
+    ] {
+        let serve = KeyServe { name: name(), client: client.into(), serves: true };
+        assert_eq!(Item::KeyServe(serve).is_well_formed(), good, "{client:?}");
+    }
+}
+
 #[test]
 fn garbage_never_panics() {
     let mut stream = blake3::Hasher::new().finalize_xof();
