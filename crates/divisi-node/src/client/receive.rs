@@ -338,6 +338,21 @@ mod tests {
         }
     }
 
+    /// What one server calls a mistake, or would try again, and two do not, is not the word of all three.
+    #[test]
+    fn what_all_three_say_is_of_one_kind() {
+        let refused =
+            |retry| Error { retry, ..Error::new(ErrorKind::Refused, divisi_core::step!("x"), "no") };
+        let mistake = || Error::new(ErrorKind::Usage, divisi_core::step!("x"), "no");
+        for odd in 0..3 {
+            for (other, by_all) in [(refused(false), true), (refused(true), false), (mistake(), false)] {
+                let says = |number: u8| if number - 1 == odd { other.clone() } else { refused(false) };
+                let errors = (1..=3).map(|number| (OWN_REASON, party(number), says(number)));
+                assert_eq!(best(errors.collect()).unwrap().by_all, by_all, "{odd} {other:?}");
+            }
+        }
+    }
+
     /// Of what the servers say by hearsay, that is told which most say: two found that they differ, and the
     /// third one heard only that there is a reason.
     #[test]
