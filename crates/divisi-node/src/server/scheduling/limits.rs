@@ -316,6 +316,9 @@ mod tests {
         assert_eq!(accounts.begin(&limits, "b", &stream(99), now), Ok(()));
         assert_eq!(accounts.add(&limits, "b", 1, now), Ok(()));
         assert!(accounts.begin(&limits, "b", &stream(0), now).is_err());
+        // a byte too many is one
+        assert_eq!(accounts.begin(&limits, "c", &stream(0), now), Ok(()));
+        assert!(accounts.add(&limits, "c", 101, now).is_err());
     }
 
     /// A limit of lengths is one of every request that has such a length, in both directions.
