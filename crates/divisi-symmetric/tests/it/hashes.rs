@@ -4,10 +4,11 @@
 use cshake::digest::{ExtendableOutput, XofReader};
 use cshake::{CShake128, CShake256};
 use divisi_circuit::{Program, plain};
-use divisi_core::{Opens, Plain};
+use divisi_core::{Bytes, Opens, Plain};
 use divisi_symmetric::batch::{self, Messages, byte_values};
 use divisi_symmetric::gates::{Adder, in_the_clear};
 use divisi_symmetric::hash::Hash;
+use divisi_symmetric::mac::hmac::PadStates;
 use divisi_symmetric::sha3::{Xof, permutation_program};
 use proptest::prelude::*;
 use sha2::Digest;
@@ -246,4 +247,56 @@ fn long_messages_strings_and_outputs_in_batches() {
     let output = batch::xof::output(e, &Xof::cshake128(&name, b"S"), &messages, 4500).unwrap();
     let output = byte_values(e, output).unwrap();
     assert!(Plain.reveal(output).unwrap().concat() == their_xof(128, &name, b"S", &text, 4500));
+}
+
+/// However much came before, the last block of a digest and of a tag has the length of all of it, which is
+/// written out here.
+#[test]
+fn lengths_of_what_came_before_are_counted_whole() {
+    let e = &mut Plain;
+    let state = |bytes: usize| -> Vec<u8> { (0..bytes).map(|i| (7 * i) as u8).collect() };
+    let secret = |bytes: &[u8]| {
+        let bytes = bytes.iter().map(|byte| Plain.public(&[*byte])).collect();
+        batch::bits(&mut Plain, bytes).unwrap()
+    };
+    let open = |bits| Plain.reveal(byte_values(&mut Plain, bits).unwrap()).unwrap().concat();
+    let empty = Messages::public(e, &[&[]]);
+    let amounts = [20, 29, 32, 60].map(|power| 1_u64 << power);
+    for hash in Hash::ALL.into_iter().filter(|hash| !matches!(hash, Hash::Sha3(_))) {
+        let (block, start) = (hash.block_bytes(), secret(&state(hash.state_bytes())));
+        let states = PadStates { inner: start.clone(), outer: secret(&state(hash.state_bytes())) };
+        // the block that pads a message of so many bytes
+        let end = |bytes: u64| {
+            let mut end = vec![0; block];
+            end[0] = 0x80;
+            end[block - 16..].copy_from_slice(&(8 * u128::from(bytes)).to_be_bytes());
+            secret(&end)
+        };
+        for before in amounts.map(|amount| amount + block as u64) {
+            let digest = batch::hash::resume(e, hash, ADDERS[0], &start, before, &empty).unwrap();
+            let mut known = batch::hash::continued(e, hash, ADDERS[0], start.clone(), end(before)).unwrap();
+            known.truncate(hash.digest_bytes());
+            assert_eq!(open(digest), open(known), "{} after {before}", hash.name());
+            // the inner key of a tag is a block of its own
+            let tag = batch::hmac::finish(e, hash, ADDERS[0], &states, &start, before, &empty).unwrap();
+            let inner = end(before + block as u64);
+            let mut inner = batch::hash::continued(e, hash, ADDERS[0], start.clone(), inner).unwrap();
+            inner.truncate(hash.digest_bytes());
+            let inner = Messages::even(inner, 1).unwrap();
+            let known = batch::hash::resume(e, hash, ADDERS[0], &states.outer, block as u64, &inner).unwrap();
+            assert_eq!(open(tag), open(known), "hmac-{} after {before}", hash.name());
+        }
+    }
+    // the length goes into the last block of GHASH, before the last product
+    let key: Vec<_> = (0..16).map(|i| e.public(&[i])).collect();
+    let key = batch::gmac::prepare(e, &key).unwrap();
+    for before in amounts {
+        let mut other = state(16);
+        let length = (u128::from(8 * before) << 64).to_be_bytes();
+        let hash = batch::gmac::hash(e, &key, &secret(&other), before, &empty).unwrap();
+        other.iter_mut().zip(length).for_each(|(byte, length)| *byte ^= length);
+        let known = batch::gmac::hash(e, &key, &secret(&other), 0, &empty).unwrap();
+        let [hash, known] = [hash, known].map(|bytes| Plain.reveal(bytes.to_vec()).unwrap());
+        assert_eq!(hash, known, "GMAC after {before}");
+    }
 }
