@@ -14,3 +14,4 @@ mod refusals;
 mod suite;
 mod unfit;
 mod vectors;
+mod watched;
