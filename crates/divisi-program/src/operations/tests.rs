@@ -107,6 +107,27 @@ fn all_operations_give_what_is_expected() {
     gives_what_is_expected(Op::A2b, NumberSize::Bits61, BitForm::Cot, false);
 }
 
+/// A batch that was not computed has no outputs, whatever lies ready for other operations.
+#[test]
+fn what_was_not_computed_is_refused() {
+    for op in [Op::B2a, Op::A2b, Op::A2e, Op::Lookup2, Op::Lookup, Op::TripleArith] {
+        let of = so_many(
+            OperationJob { op, numbers: NumberSize::Bits31, bits: 9, entries: 8, private: false, count: 3 },
+            BitForm::Cot,
+        );
+        let dealt = of.shares(inputs(&of, 0).into_iter().take(if op.is_random() { 0 } else { 3 }));
+        let ends = run(PARTIES, &PublicParameters::new("not computed"), |session| {
+            let me = session.me().index();
+            let mut party = OperationParty::start(&of, session)?;
+            OperationBatch::new(&of, &mut party, 3, &dealt[me])?.end().map(drop)
+        });
+        let refused = |end: &Result<(), Abort>| {
+            matches!(end, Err(Abort::Misuse { what: divisi_core::Misuse::NotComputed, .. }))
+        };
+        assert!(ends.iter().any(refused), "{op:?}: {ends:?}");
+    }
+}
+
 /// If all bits of a word belong to triples, each of them is one in some call, at each party.
 #[test]
 fn triples_have_all_their_bits() {

@@ -1,9 +1,11 @@
 //! What is refused: texts, statements that a caller makes, and inputs.
 
 use crate::statements::circuits;
+use divisi_circuit::Build;
 use divisi_program::plain::{self, Entries};
-use divisi_program::program::LARGEST_PROGRAM;
+use divisi_program::program::{LARGEST_PROGRAM, WIDEST};
 use divisi_program::{Script, Shape, ValueKind, text, valid};
+use std::sync::Arc;
 
 #[test]
 fn what_does_not_stand_is_refused_with_its_line() {
@@ -62,13 +64,14 @@ fn what_does_not_stand_is_refused_with_its_line() {
     refused("input 1x 1 num\n", "not a name");
     refused("input _x 1 num\n", "not a name");
     refused("input x-y 1 num\n", "not a name");
+    refused("input xy- 1 num\n", "not a name");
     refused("what is this\n", "not a statement");
     refused(&format!("x = const 1 {}\n", "1 ".repeat(600_000)), "a line of");
-    refused("input a 1 num 2x3\ninput b 2 num 2x4\nc = matmul a b\n", "3 and 2 differ");
     refused("input a 1 num 1024x1024\ninput b 2 num 1024x1024\nc = matmul a b\n", "too large: split it");
     refused("input c 1 num\ny = select c 1 2\n", "line 3: select chooses by bits of width 1");
     refused("input c 1 bits 2\ny = select c 1 2\n", "line 3: select chooses by bits of width 1");
     for _ in 0..2 {
+        refused("input a 1 num 2x3\ninput b 2 num 2x4\nc = matmul a b\n", "3 and 2 differ");
         refused("input t 1 num 3x4\ninput i 1 bits 2 2\ny = lookup t i\n", "3 tables do not go with indices");
     }
     refused(
@@ -99,6 +102,25 @@ fn the_longest_line_is_read_and_words_have_one_width() {
     assert!(constant([4, 4]).is_ok());
     for widths in [[5, 4], [4, 3]] {
         assert!(constant(widths).unwrap_err().ends_with("bits is given, and 4 are wanted"));
+    }
+}
+
+/// The values of a circuit are as wide as a value can be, each of them.
+#[test]
+fn circuits_with_values_that_are_too_wide_are_refused() {
+    let called = |inputs: [usize; 2], outputs: [usize; 2]| {
+        let mut g = Build::new();
+        let [x, _] = inputs.map(|width| g.input(width));
+        outputs.iter().for_each(|width| g.output(&vec![x[0]; *width]));
+        Script::new().circuit(&Arc::new(g.finish()), &[0.into(), 0.into()]).map(drop)
+    };
+    assert_eq!(called([1, WIDEST], [2, WIDEST]), Ok(()));
+    let wide = WIDEST + 1;
+    for (inputs, outputs) in
+        [([wide, 1], [1, 1]), ([1, wide], [1, 1]), ([1, 1], [wide, 1]), ([1, 1], [1, wide])]
+    {
+        let refused = called(inputs, outputs).unwrap_err();
+        assert!(refused.contains("1 to 65536"), "{inputs:?} {outputs:?}: {refused}");
     }
 }
 

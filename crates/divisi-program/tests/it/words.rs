@@ -371,3 +371,21 @@ fn the_programs_of_the_page_are_right() {
         assert!(read(body).is_ok(), "{}\n{body}", read(body).err().unwrap_or_default());
     }
 }
+
+/// Words of more bits, and lookups in more tables, than a byte counts.
+#[test]
+fn more_bits_and_tables_than_a_byte_counts() {
+    let tables: String = (0..2 * 257).map(|entry| format!(" {}", 3 * entry)).collect();
+    let [x, y] = [5, 11].map(|by| Entries::Bits(vec![(0..300).map(|i| i * by % 7 < 3).collect()]));
+    let index = words(1, &(0..257).map(|i| i % 3 % 2).collect::<Vec<_>>());
+    let found = outputs(
+        &format!(
+            "input x 1 bits 300\ninput y 2 bits 300\ninput i 2 bits 1 257\n\
+             z = xor x y\nless = lt x y\nt = const 257x2{tables}\nfound = lookup t i\n\
+             output x 2\noutput z 1\noutput less 2\noutput found 1\n"
+        ),
+        &[x.clone(), y, index],
+    );
+    assert!(found[0] == x);
+    assert_eq!(found[3], Entries::Num((0..257).map(|i| 3 * (2 * i + i % 3 % 2)).collect()));
+}
