@@ -119,6 +119,8 @@ mod tests {
             ("/v1/transit/keys/%2", Place::BadEscape),
             ("/v1/transit/keys/a%00b", Place::Zero),
             ("/v1/transit/keys/%2e%2e/k", Place::Relative),
+            ("/v1/%2e%2e/keys/k", Place::Relative),
+            ("/v1/transit/keys/%2e%2e", Place::Relative),
         ] {
             assert_eq!(place(raw), expected, "{raw}");
         }

@@ -338,6 +338,14 @@ fn a_form_is_whole() {
     for broken in [&b"a=%"[..], b"a=%4", b"a=%zz", b"%g1=a", b"a=b&c=%", b"a;b=c", b"a=\xff"] {
         assert!(!is_form(broken), "{broken:?}");
     }
+    // it has what its pairs say
+    let kind = Some("application/x-www-form-urlencoded; charset=utf-8".to_owned());
+    let head = RequestHead { content_type: kind, ..RequestHead::default() };
+    let Ok(read) = body_of(&head, b"a=%41&b=+&c") else { panic!("a form") };
+    assert_eq!(
+        ["a", "b", "c"].map(|name| read.get(name).and_then(Json::as_str)),
+        [Some("A"), Some(" "), Some("")]
+    );
     // nor is what is not said to be one
     let kind = Some("application/json".to_owned());
     assert!(body_of(&RequestHead { content_type: kind, ..RequestHead::default() }, b"a=b").is_err());

@@ -377,5 +377,13 @@ mod tests {
         assert!(matches!(of(unknown), BackendTrouble::Down(..)));
         let asked = || panic!("all three have said it");
         assert!(matches!(settled(by(true), KeyKind::encrypts, asked), BackendTrouble::Refused(_)));
+        // what passes, what happens at the door, and what is no refusal is trouble, whatever there is
+        for other in [
+            Error { retry: true, ..by(false) },
+            Error { step: CONNECT.to_owned(), ..by(false) },
+            Error { kind: ErrorKind::Unavailable, ..by(false) },
+        ] {
+            assert!(matches!(settled(other, KeyKind::encrypts, || Ok(None)), BackendTrouble::Down(..)));
+        }
     }
 }

@@ -253,6 +253,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let drained = |length, announced| runtime.block_on(drain(pieces(length, 999), announced));
         assert!(drained(0, None) && drained(DRAINED, None) && drained(10, Some(10)));
+        assert!(drained(10, Some(DRAINED as u64)));
         assert!(!drained(DRAINED + 1, None) && !drained(10, Some(DRAINED as u64 + 1)));
     }
 }

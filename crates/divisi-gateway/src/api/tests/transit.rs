@@ -1,6 +1,7 @@
 //! Operations whose answers depend on their own keys and algorithms, whatever was asked before.
 
 use super::*;
+use crate::backend::{Backend, KeyKind};
 use sha2::{Sha224, Sha384, Sha512};
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 
@@ -228,5 +229,57 @@ fn data_keys_have_their_lengths() {
             let found = bench.error("POST", "transit/datakey/plaintext/k", &format!("{{\"bits\":{bits}}}"));
             assert_eq!(found, (400, "invalid bit length".to_owned()), "{bits}");
         }
+    }
+}
+
+/// Of a key that is not there that is said, each time, whatever else is wrong.
+#[test]
+fn data_keys_of_no_key_are_refused_for_that() {
+    let bench = Bench::new();
+    let right = bench.error("POST", "transit/datakey/plaintext/none", r#"{"bits":128}"#);
+    for _ in 0..2 {
+        let wrong = bench.error("POST", "transit/datakey/plaintext/none", r#"{"bits":64}"#);
+        assert!(wrong == right && !right.1.contains("bit length"), "{wrong:?} {right:?}");
+    }
+}
+
+/// A key whose name Transit does not take is no key of a mount, and nor is one whose name begins otherwise.
+#[test]
+fn keys_of_a_mount_are_listed() {
+    let bench = Bench::new();
+    for name in ["app-k", "app-l", "app-", "app-k-", "app-.", "apq-m"] {
+        bench.servers.make(&name.parse().unwrap(), KeyKind::Aes256).unwrap();
+    }
+    for (query, names) in
+        [("", &["k", "l"][..]), ("&after=k", &["l"]), ("&limit=1", &["k"]), ("&after=j", &["k", "l"])]
+    {
+        let (_, answer) = bench.ask("GET", &format!("deep/er/keys?list=true{query}"), "");
+        let Some(Json::Array(listed)) = answer.at(&["data", "keys"]) else { panic!("{answer:?}") };
+        assert_eq!(listed.iter().filter_map(Json::as_str).collect::<Vec<_>>(), names, "{query}");
+    }
+    assert_eq!(bench.ask("GET", "deep/er/keys?list=true&after=l", "").0, 404);
+}
+
+/// A parameter in the body is replaced by that of the path where the path has one of its name.
+#[test]
+fn parameters_that_the_path_replaces_are_named() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    for (target, replaced) in [
+        ("transit/random/16", true),
+        ("transit/random", true),
+        ("transit/encrypt/k", false),
+        ("transit/hash", false),
+    ] {
+        let body = r#"{"source":"platform","plaintext":"","input":""}"#;
+        let (_, answer) = bench.ask("POST", target, body);
+        let Some(Json::Array(warnings)) = answer.get("warnings") else { panic!("{target}: {answer:?}") };
+        let warned = |words: &str| {
+            warnings
+                .iter()
+                .filter_map(Json::as_str)
+                .any(|text| text.contains(words) && text.contains("source"))
+        };
+        assert_eq!((warned("replaced"), warned("ignored")), (replaced, !replaced), "{target}");
     }
 }
