@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 const LIMIT: Step = Step::new("divisi_node::server::limits/limit");
 /// The time over which bytes and seconds are counted.
 const HOUR: Duration = Duration::from_secs(3600);
-/// How long three servers take for each byte of a message, in nanoseconds, on a machine of 2024, for the words
-/// of a refusal: with a hash that adds, SHA-1 or SHA-2, and with another function.
+/// How long three servers take for each byte of a message, in nanoseconds, on a machine of 2024, for the
+/// words of a refusal: with a hash that adds, SHA-1 or SHA-2, and with another function.
 const WITH_ADDITIONS: u64 = 160_000;
 const WITHOUT_ADDITIONS: u64 = 25_000;
 
