@@ -399,5 +399,9 @@ mod tests {
             let error = error(&text);
             assert!(error.contains(what), "{error}\n{text}");
         }
+        // networks of one's own are reached from other machines, too
+        for other in ["10.0.0.1", "192.168.0.1", "169.254.0.1", "[::]", "[fd00::1]", "[fe80::1]"] {
+            assert!(error(&GOOD.replace("127.0.0.1", other)).contains("can be reached"), "{other}");
+        }
     }
 }

@@ -148,3 +148,45 @@ fn all_of_associated_data_counts() {
         }
     }
 }
+
+/// A token without operations may do nothing, and one without keys nothing with a key.
+#[test]
+fn empty_lists_permit_nothing() {
+    for (keys, operations) in [("[\"*\"]", "[]"), ("[]", "[\"*\"]"), ("[]", "[]")] {
+        let bench = with_app(keys, operations);
+        for (needed, method, target, body) in ASKED {
+            let may = operations != "[]" && ["random", "hash", "list"].contains(needed);
+            let status = bench.as_token("app", method, target, body).status;
+            assert_eq!(status != 403, may, "{keys} {operations}: {method} {target}: {status}");
+        }
+    }
+}
+
+/// Each text opens under its own associated data alone, also if it has none, by each route, singly and in a
+/// batch.
+#[test]
+fn a_text_without_associated_data_opens_under_none() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    let all = ["", "aGk=", "aGo=", "aA==", "aGkA"];
+    for own in all {
+        let asked = format!(r#"{{"plaintext":"YWJj","associated_data":"{own}"}}"#);
+        let (_, sealed) = bench.ask("POST", "transit/encrypt/k", &asked);
+        let sealed = data(&sealed, "ciphertext");
+        let bodies = all.map(|aad| format!(r#"{{"ciphertext":"{sealed}","associated_data":"{aad}"}}"#));
+        for (route, member) in [("decrypt", "plaintext"), ("rewrap", "ciphertext")] {
+            let target = format!("transit/{route}/k");
+            let alone = bodies.each_ref().map(|body| bench.ask("POST", &target, body).0 == 200);
+            let (_, answer) =
+                bench.ask("POST", &target, &format!(r#"{{"batch_input":[{}]}}"#, bodies.join(",")));
+            let Some(Json::Array(results)) = answer.at(&["data", "batch_results"]) else {
+                panic!("{target}")
+            };
+            let text =
+                |result: &Json| result.get(member).and_then(Json::as_str).is_some_and(|t| !t.is_empty());
+            let batched: Vec<bool> = results.iter().map(text).collect();
+            let right = all.map(|aad| aad == own);
+            assert_eq!((alone, &batched[..]), (right, &right[..]), "{route} {own:?}");
+        }
+    }
+}

@@ -283,3 +283,23 @@ fn parameters_that_the_path_replaces_are_named() {
         assert_eq!((warned("replaced"), warned("ignored")), (replaced, !replaced), "{target}");
     }
 }
+
+/// No beginning of a tag is right, not even an empty one, and nothing that is longer.
+#[test]
+fn a_tag_is_right_with_all_of_its_bytes() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/h", r#"{"type":"hmac","key_size":32}"#);
+    let (_, tagged) = bench.ask("POST", "transit/hmac/h", r#"{"input":"YWJj"}"#);
+    let tag = crate::base64::decode(data(&tagged, "hmac").strip_prefix("vault:v1:").unwrap()).unwrap();
+    let longer = [&tag[..], &[0; 32]].concat();
+    for length in [0, 1, 8, 16, 31, 32, 33, 64] {
+        let given = crate::base64::encode(&longer[..length]);
+        let item = format!(r#"{{"input":"YWJj","hmac":"vault:v1:{}"}}"#, given.as_str());
+        let (_, alone) = bench.ask("POST", "transit/verify/h", &item);
+        assert_eq!(alone.at(&["data", "valid"]), Some(&Json::Bool(length == 32)), "{length}");
+        let (_, answer) = bench.ask("POST", "transit/verify/h", &format!(r#"{{"batch_input":[{item}]}}"#));
+        let Some(Json::Array(results)) = answer.at(&["data", "batch_results"]) else { panic!("{length}") };
+        let valid = results[0].get("valid") == Some(&Json::Bool(true));
+        assert_eq!((valid, results[0].get("error").is_some()), (length == 32, false), "{length}");
+    }
+}
