@@ -2,13 +2,15 @@
 
 use super::attacks::{harness, parts, refused, unharmed};
 use super::gcm::open;
-use super::harness::{ServersHarness, decrypt, fails, text, with_alice};
+use super::harness::{ServersHarness, decrypt, fails, import, text, with_alice};
 use super::rogue::Rogue;
-use crate::files::{Direction, IN_MEMORY, MessageInput, MessageSource, Sink, transform};
+use crate::files::{Direction, IN_MEMORY, InputFile, MessageInput, MessageSource, Sink};
+use crate::files::{transform, transform_whole};
 use crate::request::{Item, SboxChoice, ToClient, ToServer};
 use crate::wire::Blob;
-use crate::{CHUNK, ErrorKind, OVERHEAD};
+use crate::{CHUNK, ErrorKind, KeyType, Mode, OVERHEAD};
 use divisi_engine::cleanup::Cleanup;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// A stream of unknown length, which brings as little as it likes at a time.
@@ -96,6 +98,38 @@ fn no_plaintext_is_kept_on_its_way_to_a_stream() {
         let done = transform(&mut alice, way, &key, b"", input, &sink, &Cleanup::default(), &mut |_| {});
         let failure = done.err().unwrap();
         assert!(failure.error.contains(words), "{failure}");
+    }
+}
+
+/// A file with a plaintext is its owner's alone, whichever mode decrypts it.
+#[test]
+fn nobody_else_reads_what_is_decrypted_to_a_file() {
+    let (_harness, mut alice) = with_alice();
+    let (dir, cleanup, secret) = (tempfile::tempdir().unwrap(), Cleanup::default(), text(32));
+    for (kind, mode) in [
+        (KeyType::Aes128, None),
+        (KeyType::Aes128Kw, Some(Mode::Kw)),
+        (KeyType::Aes128Kw, Some(Mode::Kwp)),
+        (KeyType::Aes128Cbc, Some(Mode::Cbc)),
+        (KeyType::Aes128Siv, Some(Mode::Siv)),
+    ] {
+        let name = mode.map_or("gcm", Mode::name);
+        let key = import(&mut alice, name, kind, &text(kind.bytes()));
+        let mut content = secret.clone();
+        for (way, ending) in [(Direction::Encrypt, "sealed"), (Direction::Decrypt, "opened")] {
+            let path = dir.path().join(format!("{name}.{ending}"));
+            let (input, sink, at) = (InputFile::of(content), Sink::File(path.clone()), &mut |_| {});
+            let done = match mode {
+                None => transform(&mut alice, way, &key, b"", input.into(), &sink, &cleanup, at),
+                Some(mode) => transform_whole(&mut alice, way, mode, &key, None, input, &sink, &cleanup, at),
+            };
+            done.unwrap();
+            content = std::fs::read(&path).unwrap();
+            if way == Direction::Decrypt {
+                let permissions = std::fs::metadata(&path).unwrap().permissions();
+                assert_eq!((permissions.mode() & 0o777, &content), (0o600, &secret), "{name}");
+            }
+        }
     }
 }
 
