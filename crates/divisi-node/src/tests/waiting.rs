@@ -142,7 +142,7 @@ fn what_may_have_been_done_is_not_sent_again() {
     ] {
         served(ways, |config, identity| {
             let pool = ClientPool::new(config.clone(), Arc::new(identity), world()).unwrap();
-            let mut calls = 0;
+            let (mut calls, begun) = (0, Instant::now());
             let result = pool.with_patience(4 * IN_TIME).run(|client| {
                 calls += 1;
                 let result = client.key_list();
@@ -151,6 +151,8 @@ fn what_may_have_been_done_is_not_sent_again() {
             });
             // whoever blames another one does not say that it may succeed later
             assert_eq!((result.unwrap_err().retry, calls), (is_lost, 1));
+            // nor does it try to: these servers take no other connection
+            assert!(begun.elapsed() < 2 * IN_TIME, "{:?}", begun.elapsed());
         });
     }
 }
