@@ -115,7 +115,8 @@ impl Client {
                 Ok([(); 3].map(|()| ToServer::Data { number, index: index - 1, body: body.clone() }))
             }
         };
-        let mut out = Zeroizing::new(Vec::new());
+        // large enough never to move: a move would leave a copy behind
+        let mut out = Zeroizing::new(Vec::with_capacity(content.len() + BLOCK));
         self.stream(step, pieces + 2, message, |client, index, answers| {
             let is_last = index > pieces;
             if index == 0 {

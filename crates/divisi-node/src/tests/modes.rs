@@ -135,6 +135,19 @@ fn an_empty_associated_string_of_siv_is_a_string() {
     assert_eq!(refused.unwrap_err().kind, ErrorKind::Usage);
 }
 
+/// A plaintext that comes in several pieces is written to one buffer, which is long enough at once: one that
+/// grows leaves copies behind.
+#[test]
+fn a_plaintext_in_pieces_has_one_buffer() {
+    let (_harness, mut alice) = with_alice();
+    let key = import(&mut alice, "old", KeyType::Aes128Cbc, &text(16));
+    // every text is one of CBC
+    let sealed = text(16 + 3 * 4096);
+    let opened = alice.decrypt_in_mode(&key, Mode::Cbc, None, &sealed, &mut |_| {}).unwrap();
+    assert_eq!(opened.len(), 3 * 4096);
+    assert!(opened.capacity() <= sealed.len() + 16, "{} bytes", opened.capacity());
+}
+
 #[test]
 fn a_key_serves_the_algorithms_of_its_type() {
     let (_harness, mut alice) = with_alice();
