@@ -129,5 +129,6 @@ mod tests {
         assert_eq!((name.exact(), name.to_string().as_str(), name.unicode()), (odd, "aes128\u{fffd}", None));
         let plain = Name::from("aes128");
         assert!(name != *"aes128\u{fffd}" && plain == *"aes128");
+        assert!(["aes12", "aes256", ""].into_iter().all(|other| plain != *other));
     }
 }

@@ -188,4 +188,26 @@ mod tests {
             }
         }
     }
+
+    /// A party reads the circuits of its jobs again, each from its own file, and none that has changed.
+    #[test]
+    fn circuits_are_those_that_were_meant() {
+        let dir = tempfile::tempdir().unwrap();
+        let job = |gate: &str| {
+            let path = dir.path().join(gate);
+            let text = format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n");
+            std::fs::write(&path, text).unwrap();
+            let circuit = hold(path.into_os_string(), Adder::LowDepth, false).unwrap();
+            let between = Between::Client;
+            CircuitJob { circuit: Arc::new(circuit), adder: Adder::LowDepth, between, count: 3 }
+        };
+        let jobs = ["AND", "XOR"].map(job);
+        let read = |job: &CircuitJob| NamedJob::of(job).job().map(|job| job.circuit.digest());
+        for _ in 0..2 {
+            jobs.iter().for_each(|job| assert_eq!(read(job).unwrap(), job.circuit.digest()));
+        }
+        std::fs::copy(dir.path().join("AND"), dir.path().join("XOR")).unwrap();
+        assert!(read(&jobs[0]).is_ok());
+        assert!(read(&jobs[1]).unwrap_err().to_string().contains("has changed meanwhile"));
+    }
 }

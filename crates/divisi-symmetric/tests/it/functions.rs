@@ -275,3 +275,20 @@ fn one_time_passwords_are_those_of_the_standards() {
     assert!([6, 7, 8].into_iter().all(|digits| settings(digits).check().is_ok()));
     assert!([5, 9].into_iter().all(|digits| settings(digits).check().is_err()));
 }
+
+/// Of an output whose last byte has spare bits these are zero, and all others are as they are without them.
+#[test]
+fn spare_bits_of_outputs_are_zero() {
+    let case = |i: u8| Case { key: Vec::new(), nonce: [0; 12], message: vec![i; 5] };
+    let cases: Vec<Case> = (0..3).map(case).collect();
+    for (name, output_bytes) in [("shake128", 1), ("shake256", 17), ("cshake128", 200)] {
+        let whole = Settings { output_bytes, ..Settings::new(name.parse().unwrap()) };
+        let expected = outputs(&PlainLab, &whole, &cases);
+        for spare_output_bits in 0..8 {
+            let mut expected = expected.clone();
+            expected.iter_mut().for_each(|output| output[output_bytes - 1] &= 0xff >> spare_output_bits);
+            let settings = Settings { spare_output_bits, ..whole.clone() };
+            assert_eq!(outputs(&PlainLab, &settings, &cases), expected, "{name} {spare_output_bits}");
+        }
+    }
+}

@@ -3,13 +3,16 @@
 use divisi_core::{Abort, Direction, Misuse, Opens as _, Plain, PlainBit, PlainBlock, PlainByte};
 use divisi_symmetric::aes::{self, KeySize};
 use divisi_symmetric::algorithm::Settings;
-use divisi_symmetric::batch::Messages;
 use divisi_symmetric::batch::block::BlockKey;
 use divisi_symmetric::batch::chains;
 use divisi_symmetric::batch::gmac;
 use divisi_symmetric::batch::kmac;
 use divisi_symmetric::batch::triple::TripleByProgram;
+use divisi_symmetric::batch::{self, Messages};
 use divisi_symmetric::des::{TripleKey, has_equal_keys};
+use divisi_symmetric::gates::Adder;
+use divisi_symmetric::hash::Hash;
+use divisi_symmetric::mac::hmac::PadStates;
 use divisi_symmetric::mac::kmac::{Kmac, OutputLength};
 use divisi_symmetric::mode::block::BlockCipher;
 use divisi_symmetric::mode::feedback;
@@ -289,6 +292,25 @@ fn states_of_kmac_have_their_length() {
         let state = vec![std::array::from_fn(|_| PlainBit::new(&[false])); length];
         let tag = kmac::tag(&mut Plain, &kmac, &state, &messages, OutputLength::Fixed(32));
         assert!(is_refused(tag, Misuse::KeyUnfit), "{length}");
+    }
+}
+
+#[test]
+fn states_of_hmac_have_their_length() {
+    let messages = Messages::public(&mut Plain, &[b"message"]);
+    let state = |length: usize| vec![std::array::from_fn(|_| PlainBit::new(&[false])); length];
+    for hash in Hash::ALL {
+        let whole = hash.state_bytes();
+        for (inner, outer, fits) in [
+            (whole, whole, true),
+            (whole - 1, whole, false),
+            (whole, whole + 1, false),
+            (whole, whole + 256, false),
+        ] {
+            let states = PadStates { inner: state(inner), outer: state(outer) };
+            let tag = batch::hmac::tag(&mut Plain, hash, Adder::FewestAnds, &states, &messages);
+            assert_eq!(is_refused(tag, Misuse::KeyUnfit), !fits, "{} {inner} {outer}", hash.name());
+        }
     }
 }
 
