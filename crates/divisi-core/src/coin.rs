@@ -246,6 +246,24 @@ mod tests {
         assert_eq!(ours.iter().fold(u128::MAX, |all, coin| all & coin), 0);
     }
 
+    /// A coin is made of the links that its own toss opens, of all parties: nobody knows it before.
+    #[test]
+    fn a_coin_is_made_of_what_its_toss_opens() {
+        let ends = run(3, &PublicParameters::new("coins"), |mut session| {
+            let mut coins = Coins::commit(&mut session)?;
+            for step in [step!("toss"), step!("toss"), step!("another")] {
+                let ours = coins.chain.last().map(|link| **link).unwrap();
+                let coin = coins.toss(&mut session, step)?;
+                let mut links = coins.seen.clone();
+                links[session.me().index()] = ours;
+                let sum = links.iter().fold(0, |sum, link| sum ^ u128::from_le_bytes(share(link, step)));
+                assert_eq!(u128::from_le_bytes(coin), sum);
+            }
+            Ok(())
+        });
+        ends.into_iter().for_each(Result::unwrap);
+    }
+
     /// The commitments to a later chain are compared, too, before a coin is opened.
     #[test]
     fn commitments_to_a_later_chain_are_compared() {

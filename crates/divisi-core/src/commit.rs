@@ -89,6 +89,11 @@ mod tests {
                 other[at] ^= 1;
                 assert!(of(&other, &[1]) != of(&nonce, &[1]), "byte {at} of the nonce");
             }
+            // nor is a longer payload hidden without it
+            for payload in [15, 16, 17, 31, 32, 64, 1000, 5000].map(|len| vec![0; len]) {
+                let hidden = of(&[8; 32], &payload) != of(&nonce, &payload);
+                assert!(hidden, "{} bytes without a nonce", payload.len());
+            }
             let others = [
                 session.commitment(divisi_net::step!("other"), 3, me, &nonce, &[1]),
                 session.commitment(step, 4, me, &nonce, &[1]),

@@ -146,7 +146,28 @@ fn confirmation(key: &[u8; 32], from: PartyId, to: PartyId) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::testing::{Harness, MessageDirection};
+
+    /// The id is the digest of what all have in common and of each party's nonce, in the parties' order:
+    /// whoever speaks last cannot choose it.
+    #[test]
+    fn an_id_is_the_digest_of_every_nonce() {
+        let parameters = PublicParameters::new("ids");
+        for n in [2_u64, 4] {
+            let harness = Harness::new(n as usize, &parameters);
+            let recordings = harness.recordings();
+            let ids = harness.act(|session| Ok(session.id()));
+            let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 session id v1");
+            hasher.update(&parameters.digest()).update(&n.to_le_bytes()).update(&[1, 0, 0, 0]);
+            for recording in recordings {
+                hasher.update(&recording.of(MessageDirection::Out, HELLO.name)[0].frame.body[32..64]);
+            }
+            let id = SessionId(*hasher.finalize().as_bytes());
+            assert!(ids.into_iter().all(|end| end.unwrap() == id), "{n} parties");
+        }
+    }
 
     /// A proof says what it is for: nothing else that is hashed under the key of two parties is one.
     #[test]
