@@ -175,6 +175,16 @@ mod tests {
                 assert!(!difference.is_zero());
             }
         }
+        // nor do differences that are alike cancel each other
+        for (words, add_all) in (2..6).flat_map(|words| [(words, false), (words, true)]) {
+            let mut difference = Difference::default();
+            for _ in 0..words {
+                let mut other = Difference::default();
+                other.add_masked(0b110, 0b010);
+                if add_all { difference.add_all(&other) } else { difference.add(0b110) }
+            }
+            assert!(!difference.is_zero(), "{words} equal differences, {add_all}");
+        }
         for bit in 0..256 {
             let mut digest = [7; 32];
             digest[bit / 8] ^= 1 << (bit % 8);
