@@ -221,3 +221,52 @@ pub(crate) fn acceptor(identity: &Identity, accept: Accept, world: &Arc<dyn Worl
     config.alpn_protocols = vec![ALPN.to_vec()];
     Ok(Begun { tls: ServerConnection::new(Arc::new(config))?.into(), seen })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::world::Machine;
+    use rustls::{Connection, HandshakeKind, NamedGroup, ProtocolVersion};
+
+    /// Hands all that one end has to say to the other.
+    fn pass(from: &mut Connection, to: &mut Connection) {
+        let mut words = Vec::new();
+        while from.wants_write() {
+            from.write_tls(&mut words).unwrap();
+        }
+        let mut words = &words[..];
+        while !words.is_empty() {
+            to.read_tls(&mut words).unwrap();
+            to.process_new_packets().unwrap();
+        }
+    }
+
+    /// Both ends agree on TLS 1.3 with the hybrid key exchange. Each handshake is a full one, a later one
+    /// between the same two as well, and no ticket is sent.
+    #[test]
+    fn each_handshake_is_full_and_hybrid() {
+        let world: Arc<dyn World> = Arc::new(Machine);
+        let [one, two] = [0, 1].map(|_| Identity::generate(&Machine));
+        for _ in 0..2 {
+            let begun =
+                [dialler(&one, Box::new(|_| true), &world), acceptor(&two, Box::new(|_| true), &world)];
+            let mut ends = begun.map(|end| end.unwrap().tls);
+            let [dialling, accepting] = &mut ends;
+            while dialling.is_handshaking() || accepting.is_handshaking() {
+                pass(dialling, accepting);
+                pass(accepting, dialling);
+            }
+            for end in &ends {
+                let group = end.negotiated_key_exchange_group().map(|group| group.name());
+                assert_eq!(group, Some(NamedGroup::X25519MLKEM768));
+                assert_eq!(end.handshake_kind(), Some(HandshakeKind::Full));
+                assert_eq!(end.protocol_version(), Some(ProtocolVersion::TLSv1_3));
+                assert_eq!(end.alpn_protocol(), Some(ALPN));
+                if let Connection::Client(client) = end {
+                    assert_eq!(client.tls13_tickets_received(), 0);
+                }
+            }
+        }
+    }
+}

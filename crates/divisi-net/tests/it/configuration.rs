@@ -90,11 +90,17 @@ fn a_new_mesh_and_what_is_added_to_it() {
     assert_eq!(more.client_of(one.fingerprint()).unwrap().name, "carol");
     assert_ne!(more.digest().clients, made.config.digest().clients);
     assert_eq!(more.digest().parties, made.config.digest().parties);
+    // whose key a client has counts, too, as a party's does
+    let other = made.config.add_client("bob", pin).unwrap();
+    assert_ne!(other.digest().clients, made.config.digest().clients);
+    assert_eq!(other.digest().parties, made.config.digest().parties);
     let fewer = more.remove_client("carol").unwrap();
     assert_eq!(fewer, made.config);
     assert!(fewer.remove_client("carol").unwrap_err().to_string().contains("alice, bob"));
     let changed = made.config.add_party(p(2), None, pin).unwrap();
     assert_eq!(changed.party_of(one.fingerprint()), Some(p(2)));
+    assert_ne!(changed.digest().parties, made.config.digest().parties);
+    assert_eq!(changed.digest().clients, made.config.digest().clients);
     assert_eq!(changed.parties()[1].address, made.config.parties()[1].address);
     let larger = made.config.add_party(p(4), Some("four:1"), pin).unwrap();
     assert_eq!(larger.parties().len(), 4);
