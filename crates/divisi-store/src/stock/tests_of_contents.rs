@@ -144,3 +144,25 @@ fn a_session_begins_at_the_counts_of_every_series() {
     drop(reserve);
     assert_eq!(look(&dir, &key(1)).unwrap().1.counts, agreed);
 }
+
+/// Whoever comes while a stock is in use changes nothing of it, also while a check is in progress: then
+/// whoever opens it next would destroy it.
+#[test]
+fn a_stock_in_use_is_left_as_it_is() {
+    let outer = tempfile::tempdir().unwrap();
+    let dir = outer.path().join("party");
+    let secret = || Zeroizing::new(vec![0xaa; 6]);
+    let reserve = Reserve::create(&dir, key(1), entropy(), info(2), secret()).unwrap();
+    reserve.put(0, 4, &[1; 100]).unwrap();
+    reserve.risk(true).unwrap();
+    for (number, party) in [(1, 2), (1, 1), (2, 2)] {
+        let ends = [
+            Reserve::open(&dir, key(number), entropy(), party).map(drop),
+            Reserve::create(&dir, key(number), entropy(), info(party), secret()).map(drop),
+        ];
+        assert!(ends.iter().all(|end| matches!(end, Err(StockError::InUse(at)) if *at == dir)), "{ends:?}");
+    }
+    reserve.risk(false).unwrap();
+    assert_eq!(reserve.take(0, 4).unwrap(), 0..4);
+    assert_eq!(*reserve.lot(0, 0).unwrap(), [1; 100]);
+}
