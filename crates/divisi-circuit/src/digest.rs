@@ -50,6 +50,9 @@ fn absorb(hasher: &mut blake3::Hasher, words: &mut Vec<u32>) {
 
 #[cfg(test)]
 mod tests {
+    use crate::memo::Memo;
+    use crate::program::Level;
+    use crate::slot::Slot;
     use crate::{Build, BuildBit, Gates, Program};
 
     type Circuit = fn(&mut Build, [BuildBit; 3]) -> Vec<BuildBit>;
@@ -107,5 +110,29 @@ mod tests {
         assert_eq!(again, all[0]);
         assert_eq!((again.digest(), all[0].clone().digest()), (all[0].digest(), all[0].digest()));
         assert_eq!(program(CIRCUITS[1], one), all[1]);
+    }
+
+    /// It is hashed where a sum of products ends: the same slots in the same order are another program if a
+    /// product belongs to the next sum.
+    #[test]
+    fn a_product_of_another_sum_makes_another_digest() {
+        let program = |terms: [[u32; 2]; 3], first: u32| {
+            let level = Level {
+                dots: vec![(Slot(6), first), (Slot(2), 3)],
+                terms: terms.map(|[x, y]| (Slot(x), Slot(y))).to_vec(),
+                ..Level::default()
+            };
+            Program {
+                inputs: vec![6],
+                outputs: vec![2],
+                slots: 7,
+                levels: [level].into(),
+                results: vec![Slot(6), Slot(2)],
+                memo: Memo::default(),
+            }
+        };
+        // 01 + 23 and 45, or 01 and 32 + 45: the second sum is written to slot 2
+        let [one, two] = [program([[0, 1], [2, 3], [4, 5]], 2), program([[0, 1], [3, 2], [4, 5]], 1)];
+        assert_ne!(one.digest(), two.digest());
     }
 }
