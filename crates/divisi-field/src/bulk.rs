@@ -34,6 +34,11 @@ pub(crate) fn agrees_with_reference<F: BigField>(mul: fn(F, F) -> F) {
         runner.run(&input, |(x, y, c)| compare(&x, &y, c[0], mul)).unwrap();
     }
     let extreme = F::from_uniform([0xff; 16]);
+    // what is uniform uses every bit of the field
+    assert_eq!(extreme, F::from_low_bits(u128::MAX));
+    for bit in 0..F::BITS {
+        assert_eq!(F::from_uniform((1_u128 << bit).to_le_bytes()).to_bits(), 1 << bit, "bit {bit}");
+    }
     let many = &[extreme; 66][..if cfg!(miri) { 4 } else { 66 }];
     compare(many, many, extreme, mul).unwrap();
 }
