@@ -46,7 +46,9 @@ impl SetupCounts {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+    use divisi_core::{PublicParameters, local, step};
 
     /// All counts of a phase are added up.
     #[test]
@@ -55,6 +57,33 @@ mod tests {
         let mut sum = PhaseCounts::default();
         [phase(1, 20, 300), phase(4, 50, 600)].iter().for_each(|phase| add(&mut sum, phase));
         assert_eq!((sum.bits, sum.bytes, sum.rounds), (5, 70, 900));
+    }
+
+    /// What was counted before the first batch is that of the set-up, whatever its phases were.
+    #[test]
+    fn a_set_up_has_all_phases_before_it() {
+        let sums = |counts: &Counts| {
+            counts.phases.values().fold(PhaseCounts::default(), |mut sum, phase| {
+                add(&mut sum, phase);
+                sum
+            })
+        };
+        let ends = local::run(2, &PublicParameters::new("counts"), |mut session| {
+            for (phase, bytes) in [("early", 10), ("middle", 200), ("z late", 3000)] {
+                session.phase(phase);
+                for peer in session.peers() {
+                    session.send(step!("counted"), peer, &vec![1; bytes], 8 * bytes as u64)?;
+                    session.recv(step!("counted"), peer, &mut vec![0; bytes])?;
+                }
+            }
+            let before = sums(&session.meter().read());
+            let after = SetupCounts::take(session.meter(), "setup").with(session.meter());
+            Ok((before, sums(&after), after.phases.len()))
+        });
+        for (before, after, phases) in ends.unwrap() {
+            assert!(before.bits >= 8 * 3210 && phases == 1);
+            assert_eq!((after.bits, after.bytes, after.rounds), (before.bits, before.bytes, before.rounds));
+        }
     }
 
     /// Values are opened by both together; what fails with the larger probability counts.

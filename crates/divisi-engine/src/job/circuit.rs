@@ -370,6 +370,10 @@ mod tests {
         ];
         let digests: std::collections::BTreeSet<[u8; 32]> = every.iter().map(digest).collect();
         assert_eq!(digests.len(), every.len());
+        // also where nobody of the parties is one
+        let dealt = CircuitJob { between: Between::Client, ..split.clone() };
+        assert!(!digests.contains(&digest(&dealt)));
+        assert_ne!(dealt.describe_receivers(PublicParameters::new("other")).digest(), digest(&dealt));
         // as it was for all values at once
         let old = PublicParameters::new("t").with("receivers", &[2]).digest();
         assert_eq!(digest(&every[1]), old);

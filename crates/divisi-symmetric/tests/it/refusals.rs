@@ -315,6 +315,21 @@ fn states_of_hmac_have_their_length() {
 }
 
 #[test]
+fn columns_of_messages_have_a_lane_for_each() {
+    let bits = |lanes: usize| std::array::from_fn(|_| PlainBit::new(&vec![false; lanes]));
+    let made = |columns: Vec<[PlainBit; 8]>| Messages::<Plain>::of_bits(columns, vec![24, 17]);
+    assert!(made(vec![bits(2); 3]).is_ok() && made(vec![bits(2); 4]).is_ok());
+    assert!(is_refused(made(vec![bits(2); 2]), Misuse::LengthDiffers));
+    for (column, bit) in (0..3).flat_map(|column| (0..8).map(move |bit| (column, bit))) {
+        for lanes in [1, 3, 2 + 256] {
+            let mut columns = vec![bits(2); 3];
+            columns[column][bit] = PlainBit::new(&vec![false; lanes]);
+            assert!(is_refused(made(columns), Misuse::LengthDiffers), "{column} {bit} {lanes}");
+        }
+    }
+}
+
+#[test]
 fn messages_of_ccm_have_heads_of_one_length() {
     let key = aes::expand(&mut Plain, &bytes(16, 1)).unwrap();
     let sealed = |lengths: &[(usize, usize)]| {
