@@ -12,6 +12,7 @@ mod gmw;
 mod mixed;
 mod mutants;
 mod nets;
+mod openings;
 mod origins;
 mod primes;
 mod private;

@@ -224,3 +224,20 @@ fn requests_that_are_asked_together_have_masks_of_their_own() {
     });
     are_unrelated(&sent(&seen, BITS), (5 * 4 * 64 + 3 * 64) / 8);
 }
+
+/// Lookups whose signs several batches of ciphertexts make.
+#[test]
+fn masks_of_many_batches_of_lookups_serve_once() {
+    let ring = small(Operation::Bits, Form::LeanTree, 2);
+    let count = 5 * (ring.dimension() / 255);
+    let harness = Harness::new(2, &ring.parameters().describe(agreed())).patient();
+    let seen = harness.recording(party(2));
+    honest(harness.act(|session| {
+        let gmw = Gmw::deferred(session, SetupConfig::default());
+        let mut mixed = Mixed::new(gmw, Modulus::new(P32).unwrap(), Some(&ring), None)?;
+        let signs = mixed.prep_lut(8, count)?;
+        let table: Vec<u64> = (0..256).collect();
+        mixed.lookup(&[&table], &vec![GmwBit::zero(count); 8], signs).map(drop)
+    }));
+    are_fresh(&sent(&seen, BITS), count);
+}
