@@ -169,4 +169,22 @@ mod tests {
             }
         }
     }
+
+    /// Vectors serve the protocol and the lanes for which they were made. In a layer of more lanes the others
+    /// would have no mask.
+    #[test]
+    fn vectors_serve_their_own_protocol_and_lanes() {
+        let shapes =
+            [&[3][..], &[5], &[512], &[3, 3], &[3, 5], &[5, 3], &[3, 3, 3]].map(|x| Shape(x.to_vec()));
+        let ways =
+            || [Protocol::Lut16, Protocol::Lut256].into_iter().flat_map(|p| (0..7).map(move |i| (p, i)));
+        for (protocol, made) in ways() {
+            let (shape, stock, lacking) = (shapes[made].clone(), Stock::bounded(1), VecDeque::new());
+            let stocks = VectorStocks(vec![VectorStock { protocol, shape, stock, lacking }]);
+            for (other, wanted) in ways() {
+                let found = stocks.find(other, &shapes[wanted]).is_some();
+                assert_eq!(found, (protocol, made) == (other, wanted), "{protocol} {made}: {other} {wanted}");
+            }
+        }
+    }
 }
