@@ -152,7 +152,11 @@ mod tests {
             for (call, count) in counts.into_iter().enumerate() {
                 let wires = enter(&mut e, &places, count, &rows(call, own, count))?;
                 let wires = e.settled(wires)?;
+                let before = e.session().meter().read().openings;
                 let learned = deliver(&mut e, groups.to_vec(), count, &wires)?;
+                // of what is for all each wire once, of the rest each receiver's, masked
+                let opened = e.session().meter().read().openings - before;
+                assert_eq!(opened, ((2 + 2 + 1 + 3) * count) as u64);
                 all.push(learned.into_iter().map(|((to, wires), bits)| (to, wires, bits.to_vec())).collect());
             }
             Ok(all)

@@ -168,6 +168,9 @@ mod tests {
                 let start = Instant::now();
                 all.push(through::<Gf48, C>(&mut e, named, lengths, mine.then_some(message), start)?);
             }
+            // IV and ciphertext of each call go to both others, message and key are told under masks
+            let steps = e.session().meter().read().steps;
+            assert_eq!(steps["divisi_spdz::engine/output"], 2 * 2 * 2, "{name}");
             Ok(all)
         });
         let mut ends: Vec<Vec<SealedMessage>> = ends.into_iter().map(Result::unwrap).collect();

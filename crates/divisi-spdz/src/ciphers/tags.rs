@@ -90,4 +90,25 @@ mod tests {
             assert!(ends.iter().all(|end| matches!(end, Err(Abort::Misuse { .. }))), "{bytes}: {ends:?}");
         }
     }
+
+    /// Of a tag that is compared nothing is opened but the verdict, also beside one that is made.
+    #[test]
+    fn compared_tags_stay_closed() {
+        let opened = |makes: bool| {
+            let ends = run(2, &PublicParameters::new("compared tags"), |session| {
+                let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+                let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::RivainProuff)?;
+                let tags: Vec<AuthByte<Gf48>> = (0..5).map(|i| e.public(&[i; 3])).collect();
+                let compared = |received| WantedTag { bytes: 5, makes: false, received: Some(received) };
+                let other = WantedTag { bytes: 4, makes, received: None };
+                let wanted = [compared(&[0, 1, 2, 3, 4]), other, compared(&[0, 1, 2, 3, 5])];
+                let rows = made_or_compared::<Gf48, RoundKeys<AuthByte<Gf48>>>(&mut e, &wanted, &tags)?;
+                assert_eq!(rows, [vec![1], (0..if makes { 4 } else { 0 }).collect(), vec![0]]);
+                Ok(e.session().meter().read().openings)
+            });
+            ends.into_iter().map(Result::unwrap).collect::<Vec<_>>()
+        };
+        let with_tag: Vec<u64> = opened(false).iter().map(|opened| opened + 4).collect();
+        assert_eq!(opened(true), with_tag);
+    }
 }
