@@ -52,6 +52,7 @@ impl PreparedFile for Through {
     fn parameters(&self, bytes: usize) -> PublicParameters {
         let parameters = PublicParameters::new("spdz file")
             .with("cipher", self.cipher.name().as_bytes())
+            .with("key bytes", &(self.cipher.key_bytes() as u64).to_le_bytes())
             .with("named", self.named.name.as_bytes())
             .with("bytes", &(bytes as u64).to_le_bytes());
         self.how.describe(parameters)
