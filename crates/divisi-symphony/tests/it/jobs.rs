@@ -1,9 +1,11 @@
 //! The engine's jobs: what it refuses before there is a session, and what a client deals and collects.
 
 use divisi_core::{Direction, Security};
-use divisi_engine::job::{BlocksJob, Cipher, JobSpec, LookupJob, Own};
-use divisi_engine::{Engine, EngineSettings, Rows, prepare};
+use divisi_engine::job::{AnswersJob, BlocksJob, Cipher, JobSpec, LookupJob};
+use divisi_engine::job::{MessagesJob, Own, PublicMessage};
+use divisi_engine::{Engine, EngineSettings, Rows, prepare, together};
 use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::Settings;
 use divisi_symphony::adapter::Replicated;
 
 #[test]
@@ -72,4 +74,33 @@ fn what_is_dealt_comes_together_again() {
     // outputs of no form
     assert!(dealt.collect(3, vec![Own::default(); 3]).is_err());
     assert!(dealt.collect(3, vec![Own::new(vec![0; 80]); 2]).is_err());
+}
+
+/// How many values are opened for these messages: a tag each, which is made or compared.
+fn opened(made: &[bool]) -> u64 {
+    let message = |makes: &bool| PublicMessage {
+        bytes: 3,
+        spare_bits: 0,
+        nonce: vec![0; 12],
+        makes: *makes,
+        received: (!makes).then(|| vec![7; 16]),
+    };
+    let using = Settings::new("cmac-aes128".parse().unwrap());
+    let messages = made.iter().map(message).collect();
+    let job = JobSpec::Answers(AnswersJob::Messages(MessagesJob { using, key_bytes: 16, messages }));
+    let mut rows = Rows::default();
+    made.iter().for_each(|_| rows.push(&[b"sixteen bytes in", b"abc"]));
+    let prepared = prepare(&Replicated, &job, &EngineSettings::default()).unwrap();
+    let (out, counts) = together(&*prepared, &[], &rows).unwrap();
+    assert_eq!(out.len(), made.iter().map(|makes| if *makes { 16 } else { 1 }).sum::<usize>());
+    counts.openings
+}
+
+/// A tag that is only compared is not opened, also beside one that is made: a message more opens as much as
+/// where no tag is made.
+#[test]
+fn compared_tags_stay_closed() {
+    let alone = opened(&[false, false]) - opened(&[false]);
+    assert_eq!(opened(&[true, false, false]) - opened(&[true, false]), alone);
+    assert_eq!(opened(&[true, true]) - opened(&[true]), 16);
 }
