@@ -5,6 +5,7 @@ use crate::common::prelude::*;
 use divisi_core::draws::DrawnStream;
 use divisi_core::local;
 use divisi_rep3::ohverture::{Cube, Dimensions, FactoredOneHots, HeldTable, LookupTable};
+use divisi_rep3::purposes;
 use std::collections::BTreeSet;
 
 /// Each bit of a coin is the sum of the bits that all three pairs draw, so that no party knows one before.
@@ -78,16 +79,22 @@ fn each_vector_of_a_split_is_given_out_once() {
     }
 }
 
-/// No part that is kept returns, however many there were: not when a byte of their count is full.
+/// No part that is kept returns, however many there were: not when one or two bytes of their count are full.
+/// Behind the first ones the count alone goes on.
 #[test]
 fn no_kept_part_returns() {
     let kept = local::run(3, &PublicParameters::new("kept"), |session| {
         let trio = &mut Trio::new(session)?;
-        let parts = (0..600).map(|_| trio.random_part(16));
-        Ok(parts.flat_map(|part| [part.first.clone(), part.second.clone()]).collect::<Vec<_>>())
+        let mut parts = Vec::new();
+        for behind in [0, 1 << 10, 1 << 16, 1 << 17] {
+            while trio.session().count(purposes::KEPT.name()) < behind {}
+            parts.extend((0..600).map(|_| trio.random_part(16)));
+        }
+        let both = parts.iter().flat_map(|part| [part.first.clone(), part.second.clone()]);
+        Ok(both.collect::<Vec<_>>())
     });
     for parts in kept.unwrap() {
         let different: BTreeSet<&Vec<u8>> = parts.iter().collect();
-        assert_eq!(different.len(), 2 * 600);
+        assert_eq!(different.len(), 4 * 2 * 600);
     }
 }

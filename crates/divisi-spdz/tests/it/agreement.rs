@@ -1,10 +1,15 @@
 //! If parties differ in a parameter, they end before anything secret is used (1.20).
 
 use divisi_core::testing::{Harness, MessageDirection, Recording, party};
-use divisi_core::{PartyId, PublicParameters};
+use divisi_core::{Direction, PartyId, PublicParameters};
+use divisi_engine::job::{BlocksJob, Cipher, DesKeys, JobSpec, LookupJob};
+use divisi_engine::{EngineSettings, FileCipher, prepare};
 use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_ot::SetupConfig;
+use divisi_spdz::adapter::Authenticated;
 use divisi_spdz::{Preparation, lab};
+use divisi_symmetric::aes::KeySize;
+use std::collections::BTreeSet;
 
 const DEFAULT: Preparation = Preparation::Bucketed;
 
@@ -40,6 +45,48 @@ fn parties_that_differ_begin_nothing() {
                 assert!(ends.iter().all(Result::is_ok) && !recordings.iter().any(few));
             } else {
                 assert!(ends.iter().all(Result::is_err) && recordings.iter().all(few), "{n} {how}");
+            }
+        }
+    }
+}
+
+/// What parties compare before a session tells each job and each option from all others.
+#[test]
+fn all_that_is_public_about_a_job_is_compared() {
+    let aes = KeySize::ALL.map(Cipher::Aes);
+    let ciphers = aes.into_iter().chain([DesKeys::Two, DesKeys::Three].map(Cipher::TripleDes));
+    let one = EngineSettings::default();
+    let settings = [
+        one.clone(),
+        one.clone().with("k", 2),
+        one.clone().with("field", 40),
+        one.clone().with("prep", "mascot"),
+        EngineSettings { statistical: Some(64), ..one.clone() },
+    ];
+    let mut seen = BTreeSet::new();
+    let mut new = |parameters: PublicParameters, what: String| {
+        assert!(seen.insert(parameters.digest()), "{what}");
+    };
+    let of_ciphers = ciphers.flat_map(|cipher| settings.iter().map(move |of| (cipher, of)));
+    for (cipher, settings) in of_ciphers {
+        for bytes in [48, 96] {
+            let file = Authenticated.prepare_file(settings, cipher).unwrap();
+            new(file.parameters(bytes), format!("{bytes} bytes in a file, {cipher:?}, {settings:?}"));
+        }
+        for direction in [Direction::Encrypt, Direction::Decrypt] {
+            let job = JobSpec::Blocks(BlocksJob { cipher, direction, count: 3 });
+            let prepared = prepare(&Authenticated, &job, settings).unwrap();
+            for count in [3, 4] {
+                new(prepared.parameters(count), format!("{count} {job:?} {settings:?}"));
+            }
+        }
+    }
+    for entries in [16, 512, 1024] {
+        let job = JobSpec::Lookups(LookupJob { entries, inputs: 1, dimensions: None, count: 3, table: None });
+        for settings in &settings {
+            let prepared = prepare(&Authenticated, &job, settings).unwrap();
+            for count in [3, 4] {
+                new(prepared.parameters(count), format!("{count} {job:?} {settings:?}"));
             }
         }
     }

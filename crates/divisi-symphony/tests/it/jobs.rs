@@ -1,12 +1,14 @@
 //! The engine's jobs: what it refuses before there is a session, and what a client deals and collects.
 
 use divisi_core::{Direction, Security};
-use divisi_engine::job::{AnswersJob, BlocksJob, Cipher, JobSpec, LookupJob};
+use divisi_engine::job::{AnswersJob, BlocksJob, Cipher, DigestsJob, JobSpec, LookupJob};
 use divisi_engine::job::{MessagesJob, Own, PublicMessage};
 use divisi_engine::{Engine, EngineSettings, Rows, prepare, together};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
-use divisi_symphony::adapter::Replicated;
+use divisi_symmetric::gates::Adder;
+use divisi_symphony::adapter::{CONSTANT, ROUNDS, Replicated};
+use std::collections::BTreeSet;
 
 #[test]
 fn settings_that_make_no_sense_are_refused_in_one_sentence() {
@@ -103,4 +105,71 @@ fn compared_tags_stay_closed() {
     let alone = opened(&[false, false]) - opened(&[false]);
     assert_eq!(opened(&[true, false, false]) - opened(&[true, false]), alone);
     assert_eq!(opened(&[true, true]) - opened(&[true]), 16);
+}
+
+/// Jobs that differ in one thing: a cipher, a direction, a setting of a function, a length, a table.
+fn jobs() -> Vec<JobSpec> {
+    let mut all = Vec::new();
+    for size in KeySize::ALL {
+        for direction in [Direction::Encrypt, Direction::Decrypt] {
+            all.push(JobSpec::Blocks(BlocksJob { cipher: Cipher::Aes(size), direction, count: 5000 }));
+        }
+    }
+    let mut digests = |using: Settings, message_bytes| {
+        all.push(JobSpec::Digests(DigestsJob { using, message_bytes, count: 5000 }));
+    };
+    let of = |name: &str| Settings::new(name.parse().unwrap());
+    digests(of("sha256"), 8);
+    digests(of("sha256"), 9);
+    digests(Settings { adder: Adder::LowDepth, ..of("sha256") }, 8);
+    digests(of("hmac-sha256"), 8);
+    // each setting by itself: a new one must be compared, too
+    let Settings {
+        algorithm,
+        adder,
+        customization,
+        function,
+        output_bytes,
+        spare_output_bits,
+        spare_key_bits,
+        xof,
+    } = of("kmac128");
+    let kmac = || Settings { algorithm, adder, customization: customization.clone(), ..of("kmac128") };
+    digests(kmac(), 8);
+    digests(Settings { customization: b"x".to_vec(), ..kmac() }, 8);
+    digests(Settings { function: [&function[..], b"x"].concat(), ..kmac() }, 8);
+    digests(Settings { output_bytes: output_bytes + 1, ..kmac() }, 8);
+    digests(Settings { spare_output_bits: spare_output_bits + 1, ..kmac() }, 8);
+    digests(Settings { spare_key_bits: spare_key_bits + 1, ..kmac() }, 8);
+    digests(Settings { xof: !xof, ..kmac() }, 8);
+    all.extend([lookups(16, 1, None), lookups(32, 1, None), lookups(16, 2, None), lookups(16, 1, Some(1))]);
+    all
+}
+
+/// What parties compare before a session tells each job and each setting from all others.
+#[test]
+fn all_that_is_public_about_a_job_is_compared() {
+    let one = EngineSettings::default();
+    let settings = [
+        one.clone(),
+        one.clone().with("protocol", "lut16"),
+        one.clone().with(ROUNDS, CONSTANT),
+        one.clone().with(ROUNDS, CONSTANT).with("on-demand", ""),
+        EngineSettings { statistical: Some(58), ..one.clone() },
+        EngineSettings { statistical: Some(59), ..one.clone() },
+        EngineSettings { security: Security::SemiHonest, ..one.clone() },
+        EngineSettings { threads: 2, ..one },
+    ];
+    let mut seen = BTreeSet::new();
+    for (job, settings) in jobs().iter().flat_map(|job| settings.iter().map(move |of| (job, of))) {
+        let tells = match job {
+            // lookups run in levels and in one thread, and have no S-boxes
+            JobSpec::Lookups(_) => settings.own.is_empty() && settings.threads == 1,
+            JobSpec::Digests(_) => settings.own.is_empty() || settings.own.contains_key(ROUNDS),
+            _ => true,
+        };
+        let Some(prepared) = prepare(&Replicated, job, settings).ok().filter(|_| tells) else { continue };
+        assert!(seen.insert(prepared.parameters(100_000).digest()), "{job:?} {settings:?}");
+    }
+    assert!(seen.len() > 100, "{}", seen.len());
 }
