@@ -121,7 +121,21 @@ mod tests {
             let found = Some((2, &[7][..], &[8][..]));
             assert_eq!(element(&bytes), found.filter(|_| fine), "{length:?}");
         }
-        assert_eq!(time(UTC_TIME, b"701301000000Z"), None);
+        for wrong in [&b"701301000000Z"[..], b"700001000000Z", b"700132000000Z", b"700100000000Z"] {
+            assert_eq!(time(UTC_TIME, wrong), None);
+        }
+        // the first and the last day of each month of a year with 365 days and of one with 366
+        for (year, february) in [(2023, 28), (2024, 29)] {
+            let mut days = if year == 2023 { 19_358 } else { 19_723 };
+            for (month, last) in (1..).zip([31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]) {
+                for day in [1, last] {
+                    let text = format!("{year}{month:02}{day:02}000001Z");
+                    let expected = Some((days + day - 1) * 86_400 + 1);
+                    assert_eq!(time(GENERALIZED_TIME, text.as_bytes()), expected, "{text}");
+                }
+                days += last;
+            }
+        }
         assert_eq!(time(GENERALIZED_TIME, b"20000229000000Z"), Some(951_782_400));
     }
 }

@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(time("3S"), Some(Duration::from_millis(2700)));
         assert_eq!(time("2999999u"), Some(Duration::from_nanos(2_699_999_100)));
         assert_eq!(time("99999999H"), Some(Duration::from_secs(99_999_999 * 3240)));
-        for wrong in ["", "S", "3", "3s", "-3S", "+3S", "999999999S", "3 S", "3\u{e9}"] {
+        for wrong in ["", "S", "3", "3s", "-3S", "+3S", "3-S", "3:S", "999999999S", "3 S", "3\u{e9}"] {
             assert_eq!(time(wrong), None, "{wrong}");
         }
     }

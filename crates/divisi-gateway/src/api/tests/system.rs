@@ -135,6 +135,48 @@ fn a_token_is_told_how_long_it_lives() {
     }
 }
 
+/// A token can be renewed for ever, unless it permits everything; its lease is told each time.
+#[test]
+fn a_token_is_renewed() {
+    let bench = Bench::new();
+    for _ in 0..2 {
+        let answer = bench.as_token("app", "POST", "auth/token/renew-self", "");
+        let answer = read(&answer.body.unwrap()).unwrap();
+        let auth = |name: &str| answer.at(&["auth", name]).unwrap();
+        assert_eq!((auth("renewable"), auth("orphan")), (&Json::Bool(true), &Json::Bool(true)));
+        assert_eq!((auth("client_token"), auth("num_uses")), (&Json::text("app"), &Json::number(0)));
+        assert_eq!(auth("lease_duration"), &Json::number(32 * 86_400));
+        assert_eq!(
+            (auth("policies"), auth("token_policies")),
+            (auth("token_policies"), &Json::texts(["default", "app"]))
+        );
+        let refused = bench.error("POST", "auth/token/renew-self", "");
+        assert_eq!(refused, (400, "lease is not renewable".to_owned()));
+    }
+}
+
+/// All mounts are told, each with its kind.
+#[test]
+fn mounts_are_listed_with_their_kinds() {
+    let bench = Bench::new();
+    let (_, answer) = bench.ask("GET", "sys/mounts", "");
+    for mount in ["transit/", "deep/er/"] {
+        for whole in [&[mount][..], &["data", mount]] {
+            let entry = answer.at(whole).unwrap_or_else(|| panic!("{mount}: {answer:?}"));
+            assert_eq!(entry.get("type"), Some(&Json::text("transit")), "{mount}");
+        }
+    }
+}
+
+/// Each header that is added stays.
+#[test]
+fn answers_have_all_their_headers() {
+    for _ in 0..2 {
+        let answer = ApiAnswer::mistake("x").with_header("a", "1".into()).with_header("b", "2".into());
+        assert!(answer.headers.ends_with(&[("a", "1".to_owned()), ("b", "2".to_owned())]));
+    }
+}
+
 #[test]
 fn a_mount_is_found_with_and_without_its_last_slash() {
     let bench = Bench::new();

@@ -78,6 +78,7 @@ fn sizes_of_keys_are_refused_each_time() {
     for name in ["k", "new", "k"] {
         for (kind, size, why) in [
             ("hmac", 16, "invalid key_size 16"),
+            ("hmac", 31, "invalid key_size 31"),
             ("hmac", 513, "invalid key_size 513"),
             ("aes256-gcm96", 16, "key_size is not valid for algorithm aes256-gcm96"),
             ("aes128-gcm96", 32, "key_size is not valid for algorithm aes128-gcm96"),
@@ -88,7 +89,7 @@ fn sizes_of_keys_are_refused_each_time() {
             assert_eq!(found, (400, why.to_owned()), "{name} {body}");
         }
     }
-    for size in [33, 256, 32 + 256] {
+    for size in [33, 256, 32 + 256, 512] {
         let found =
             bench.error("POST", "transit/keys/new", &format!("{{\"type\":\"hmac\",\"key_size\":{size}}}"));
         assert_eq!(found, (400, "keys of type hmac have 32 bytes here: set key_size to 32".to_owned()));
