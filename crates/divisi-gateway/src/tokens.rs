@@ -259,6 +259,10 @@ mod tests {
         assert!(root.find(b"secret").unwrap().is_root());
         let root = Tokens::parse(&file("[\"transit/a\", \"*\"]", "[\"*\"]")).unwrap();
         assert!(root.find(b"secret").unwrap().is_root(), "at whatever place the pattern for all stands");
+        for (keys, operations) in [("[\"transit/*\"]", "[\"*\"]"), ("[\"*\"]", "[\"encrypt\"]")] {
+            let tokens = Tokens::parse(&file(keys, operations)).unwrap();
+            assert!(!tokens.find(b"secret").unwrap().is_root(), "{keys} {operations}");
+        }
     }
 
     /// Names and hashes may begin alike, but none of them occurs twice.

@@ -135,6 +135,20 @@ fn a_token_is_told_how_long_it_lives() {
     }
 }
 
+/// Of several paths each has its own words.
+#[test]
+fn capabilities_of_several_paths_are_told() {
+    let bench = Bench::new();
+    let body = r#"{"paths":["transit/encrypt/k","transit/encrypt/other","transit/keys/k"]}"#;
+    let answer = read(&bench.as_token("app", "POST", "sys/capabilities-self", body).body.unwrap()).unwrap();
+    for (path, word) in
+        [("transit/encrypt/k", "update"), ("transit/encrypt/other", "deny"), ("transit/keys/k", "read")]
+    {
+        assert_eq!(answer.at(&["data", path]), Some(&Json::texts([word])), "{path}");
+    }
+    assert!(answer.at(&["data", "capabilities"]).is_none());
+}
+
 /// A token can be renewed for ever, unless it permits everything; its lease is told each time.
 #[test]
 fn a_token_is_renewed() {
