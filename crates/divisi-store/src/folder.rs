@@ -203,6 +203,19 @@ mod tests {
         }
     }
 
+    /// An error names the file that could not be replaced, overwritten or removed.
+    #[test]
+    fn errors_name_their_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, _) = Folder::open(Box::new(MachineDisk), dir.path()).unwrap();
+        // a folder is no file
+        let path = dir.path().join("a.key");
+        std::fs::create_dir(&path).unwrap();
+        for end in [folder.replace("a", b"new"), folder.overwrite("a", b""), folder.remove("a")] {
+            assert!(matches!(&end, Err(StoreError::Io(at, _)) if *at == path), "{end:?}");
+        }
+    }
+
     /// What interrupted changes left of several keys is overwritten, and removed.
     #[test]
     fn what_is_left_of_every_key_is_overwritten() {
