@@ -230,7 +230,7 @@ mod tests {
     use rustls::{Connection, HandshakeKind, NamedGroup, ProtocolVersion};
 
     /// Hands all that one end has to say to the other.
-    fn pass(from: &mut Connection, to: &mut Connection) {
+    fn pass(from: &mut Connection, to: &mut Connection) -> Result<(), Error> {
         let mut words = Vec::new();
         while from.wants_write() {
             from.write_tls(&mut words).unwrap();
@@ -238,8 +238,17 @@ mod tests {
         let mut words = &words[..];
         while !words.is_empty() {
             to.read_tls(&mut words).unwrap();
-            to.process_new_packets().unwrap();
+            to.process_new_packets()?;
         }
+        Ok(())
+    }
+
+    fn shake([dialling, accepting]: &mut [Connection; 2]) -> Result<(), Error> {
+        while dialling.is_handshaking() || accepting.is_handshaking() {
+            pass(dialling, accepting)?;
+            pass(accepting, dialling)?;
+        }
+        Ok(())
     }
 
     /// Both ends agree on TLS 1.3 with the hybrid key exchange. Each handshake is a full one, a later one
@@ -252,11 +261,7 @@ mod tests {
             let begun =
                 [dialler(&one, Box::new(|_| true), &world), acceptor(&two, Box::new(|_| true), &world)];
             let mut ends = begun.map(|end| end.unwrap().tls);
-            let [dialling, accepting] = &mut ends;
-            while dialling.is_handshaking() || accepting.is_handshaking() {
-                pass(dialling, accepting);
-                pass(accepting, dialling);
-            }
+            shake(&mut ends).unwrap();
             for end in &ends {
                 let group = end.negotiated_key_exchange_group().map(|group| group.name());
                 assert_eq!(group, Some(NamedGroup::X25519MLKEM768));
@@ -266,6 +271,49 @@ mod tests {
                 if let Connection::Client(client) = end {
                     assert_eq!(client.tls13_tickets_received(), 0);
                 }
+            }
+        }
+    }
+
+    /// A pinned key is public: whoever shows it and does not have its other half is refused, at both ends.
+    #[test]
+    fn who_shows_a_key_proves_that_it_has_it() {
+        let world: Arc<dyn World> = Arc::new(Machine);
+        let [own, pinned, other] = [0; 3].map(|_| Identity::generate(&Machine));
+        let accept = |key: &Identity| -> Accept {
+            let key = key.fingerprint();
+            Box::new(move |shown| shown == key)
+        };
+        for (has, is_true) in [(&pinned, true), (&other, false)] {
+            let shown = || {
+                let key = aws_lc_rs::sign::any_eddsa_type(&has.pkcs8()).unwrap();
+                let shown = CertificateDer::from(pinned.public().spki());
+                Arc::new(CertifiedKey::new(vec![shown], key))
+            };
+            let knows = || {
+                let (accept, seen) = (accept(&own), Arc::default());
+                Arc::new(Pinned { accept, seen, provider: provider() })
+            };
+            let dialling = ClientConfig::builder_with_provider(provider())
+                .with_protocol_versions(&[&TLS13])
+                .unwrap()
+                .dangerous()
+                .with_custom_certificate_verifier(knows())
+                .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(shown())));
+            let name = ServerName::IpAddress(IpAddr::V4(Ipv4Addr::from([0, 0, 0, 0])));
+            let dialling = ClientConnection::new(Arc::new(dialling), name).unwrap().into();
+            let accepting = ServerConfig::builder_with_provider(provider())
+                .with_protocol_versions(&[&TLS13])
+                .unwrap()
+                .with_client_cert_verifier(knows())
+                .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(shown())));
+            let accepting = ServerConnection::new(Arc::new(accepting)).unwrap().into();
+            let pairs = [
+                [dialling, acceptor(&own, accept(&pinned), &world).unwrap().tls],
+                [dialler(&own, accept(&pinned), &world).unwrap().tls, accepting],
+            ];
+            for mut ends in pairs {
+                assert_eq!(shake(&mut ends).is_ok(), is_true);
             }
         }
     }
