@@ -102,6 +102,10 @@ fn a_new_mesh_and_what_is_added_to_it() {
     assert_ne!(changed.digest().parties, made.config.digest().parties);
     assert_eq!(changed.digest().clients, made.config.digest().clients);
     assert_eq!(changed.parties()[1].address, made.config.parties()[1].address);
+    // nor may the numbers of two be exchanged
+    let [first, second] = [0, 1].map(|i| made.config.parties()[i].pin);
+    let exchanged = changed.add_party(p(1), None, second).unwrap().add_party(p(2), None, first).unwrap();
+    assert_ne!(exchanged.digest().parties, made.config.digest().parties);
     let larger = made.config.add_party(p(4), Some("four:1"), pin).unwrap();
     assert_eq!(larger.parties().len(), 4);
     assert!(made.config.add_party(p(4), None, pin).unwrap_err().to_string().contains("address"));
