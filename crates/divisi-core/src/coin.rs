@@ -311,4 +311,32 @@ mod tests {
         let refused = |end: &_| matches!(end, Err(Abort::Misuse { what: Misuse::OtherSession, .. }));
         assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{ends:?}");
     }
+
+    /// A link opens the commitment of one party, at one place of one chain of one session: nobody can give
+    /// another one's links as its own.
+    #[test]
+    fn a_link_is_of_one_party_and_one_place() {
+        let ends = run(3, &PublicParameters::new("coins"), |session| {
+            let link = [7; 32];
+            let mut seen = std::collections::BTreeSet::new();
+            for party in PartyId::all(3) {
+                for strand in [0, 1, 1 << 8, 1 << 31] {
+                    for position in [0, 1, 1 << 8, 1 << 63] {
+                        assert!(seen.insert(earlier(&session, strand, party, position, &link)));
+                    }
+                }
+            }
+            for byte in 0..32 {
+                let mut other = link;
+                other[byte] ^= 0x80;
+                assert!(seen.insert(earlier(&session, 0, PartyId::P1, 0, &other)), "{byte}");
+            }
+            Ok(earlier(&session, 0, PartyId::P1, 0, &link))
+        });
+        let here: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let there = run(3, &PublicParameters::new("coins"), |session| {
+            Ok(earlier(&session, 0, PartyId::P1, 0, &[7; 32]))
+        });
+        assert!(here.iter().all(|link| *link == here[0] && *link != there[0].clone().unwrap()));
+    }
 }
