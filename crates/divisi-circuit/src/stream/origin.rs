@@ -192,3 +192,34 @@ impl Read for Reading<'_> {
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Pieces;
+
+    /// A file's length, and each of its pieces at its own place: all of it is digested.
+    #[test]
+    fn each_piece_counts_at_its_place() {
+        let piece = |number: u8| {
+            let mut digest = [7; 32];
+            digest[31] = number;
+            digest
+        };
+        let files: [(u64, &[u8]); 9] = [
+            (9, &[1, 2, 3]),
+            (10, &[1, 2, 3]),
+            (9 | 1 << 63, &[1, 2, 3]),
+            (9, &[2, 1, 3]),
+            (9, &[1, 3, 2]),
+            (9, &[3, 2, 1]),
+            (9, &[1, 1, 3]),
+            (9, &[2, 2, 3]),
+            (9, &[1, 2]),
+        ];
+        let digest = |(length, pieces): (u64, &[u8])| {
+            Pieces { length, digests: pieces.iter().copied().map(piece).collect() }.digest()
+        };
+        let digests: std::collections::BTreeSet<_> = files.map(digest).into_iter().collect();
+        assert_eq!(digests.len(), files.len());
+    }
+}
