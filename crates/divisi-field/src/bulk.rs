@@ -34,6 +34,11 @@ pub(crate) fn agrees_with_reference<F: BigField>(mul: fn(F, F) -> F) {
         runner.run(&input, |(x, y, c)| compare(&x, &y, c[0], mul)).unwrap();
     }
     let extreme = F::from_uniform([0xff; 16]);
+    // elements that differ in any bit are not equal
+    for bit in 0..F::BITS {
+        let other = F::from_low_bits(extreme.to_bits() ^ 1 << bit);
+        assert!(bool::from(extreme.ct_eq(&extreme) & !extreme.ct_eq(&other)), "bit {bit}");
+    }
     // what is uniform uses every bit of the field
     assert_eq!(extreme, F::from_low_bits(u128::MAX));
     for bit in 0..F::BITS {
