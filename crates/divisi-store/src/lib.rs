@@ -50,6 +50,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 #[cfg(test)]
+mod careful;
+#[cfg(test)]
 mod cut;
 mod disk;
 mod error;
