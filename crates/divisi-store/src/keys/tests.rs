@@ -316,7 +316,10 @@ fn one_damaged_or_stray_file_harms_no_other_key() {
 fn one_process_at_a_time() {
     let (dir, keys) = store();
     let folder = dir.path().join("keys");
+    // what the first one is about to rename is left as it is
+    fs::write(folder.join("k.key.new"), b"half").unwrap();
     assert!(matches!(StoredKeys::open(&folder), Err(StoreError::InUse(named)) if named == folder));
+    assert_eq!(fs::read(folder.join("k.key.new")).unwrap(), b"half");
     drop(keys);
     StoredKeys::open(&dir.path().join("keys")).unwrap();
 }
