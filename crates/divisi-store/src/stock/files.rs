@@ -5,7 +5,7 @@ use super::{SealKey, StockError, StockInfo, StockState};
 use crate::disk::{Disk, MachineDisk};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -20,14 +20,27 @@ pub(super) const LONGEST: usize = 16 * 1024;
 
 /// Lock a directory for this process alone.
 pub(super) fn lock(dir: &Path) -> Result<File, StockError> {
-    let failed = |e| StockError::Io(dir.into(), e);
     let mut options = OpenOptions::new();
-    let file =
-        options.write(true).create(true).truncate(false).mode(0o600).open(dir.join(LOCK)).map_err(failed)?;
+    let file = options.write(true).create(true).truncate(false).mode(0o600).open(dir.join(LOCK));
+    held(dir, file.map_err(|e| StockError::Io(dir.into(), e))?)
+}
+
+/// Lock the file of a directory's lock, which was opened. Whoever removes a stock removes this file, too, and
+/// perhaps has done so meanwhile: then another process may have made another one, and holds it.
+pub(super) fn held(dir: &Path, file: File) -> Result<File, StockError> {
+    let failed = |e| StockError::Io(dir.into(), e);
+    let in_use = || StockError::InUse(dir.into());
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StockError::InUse(dir.into())),
-        Err(TryLockError::Error(e)) => Err(failed(e)),
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(in_use()),
+        Err(TryLockError::Error(e)) => return Err(failed(e)),
+    }
+    let own = file.metadata().map_err(failed)?;
+    match std::fs::metadata(dir.join(LOCK)) {
+        Ok(named) if (named.dev(), named.ino()) == (own.dev(), own.ino()) => Ok(file),
+        Ok(_) => Err(in_use()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Err(in_use()),
+        Err(e) => Err(failed(e)),
     }
 }
 
@@ -54,11 +67,12 @@ pub fn forget(dir: &Path) -> Result<bool, StockError> {
     if !dir.is_dir() {
         return Ok(false);
     }
-    let held = lock(dir)?;
+    let lock = lock(dir)?;
     let there = [HEAD, STATE, GONE].iter().any(|name| dir.join(name).exists());
     erase(&MachineDisk, dir)?;
-    drop(held);
+    // while it is held: a process that holds it next would hold a file that nobody finds
     let _ = MachineDisk.remove(&dir.join(LOCK));
+    drop(lock);
     // a directory with files of somebody else stays
     let _ = std::fs::remove_dir(dir);
     Ok(there)

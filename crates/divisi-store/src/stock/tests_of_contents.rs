@@ -166,3 +166,21 @@ fn a_stock_in_use_is_left_as_it_is() {
     assert_eq!(reserve.take(0, 4).unwrap(), 0..4);
     assert_eq!(*reserve.lot(0, 0).unwrap(), [1; 100]);
 }
+
+/// Whoever opened the file of a lock before it was removed with its stock does not hold the directory: the
+/// next process makes another file, and holds that.
+#[test]
+fn a_lock_that_was_removed_holds_nothing() {
+    use super::files::{LOCK, held};
+    let dir = tempfile::tempdir().unwrap();
+    let open = || std::fs::File::create(dir.path().join(LOCK)).unwrap();
+    let early = open();
+    std::fs::remove_file(dir.path().join(LOCK)).unwrap();
+    assert!(matches!(held(dir.path(), early), Err(StockError::InUse(at)) if at == dir.path()));
+    let early = open();
+    std::fs::remove_file(dir.path().join(LOCK)).unwrap();
+    let now = held(dir.path(), open()).unwrap();
+    assert!(matches!(held(dir.path(), early), Err(StockError::InUse(_))));
+    drop(now);
+    assert!(held(dir.path(), open()).is_ok());
+}
