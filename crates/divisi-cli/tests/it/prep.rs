@@ -143,11 +143,11 @@ fn each_party_makes_and_uses_its_own_part() {
     let dir = root.path();
     separate::mesh(dir, 2);
     fs::write(dir.join("gate"), NAND).unwrap();
-    for (protocol, blocks, out) in [("aes-lt", 1, "tables"), ("bit-products", 2, "ands")] {
+    for (protocol, blocks, out, security) in [("aes-lt", 1, "tables", 64), ("bit-products", 2, "ands", 40)] {
         let start = |i| {
             let words = format!(
                 "prep make --protocol {protocol} --blocks {blocks} --out {out}-{i} --party {i} --config m/mesh.toml \
-                 --identity m/party-{i}.key"
+                 --identity m/party-{i}.key --statistical {security}"
             );
             command(dir, &words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         };
@@ -157,11 +157,11 @@ fn each_party_makes_and_uses_its_own_part() {
             assert!(dir.join(format!("{out}-{i}/party-{i}")).is_dir());
             let info = good(dir, &format!("prep info {out}-{i}"));
             assert_eq!(info["parts"].as_array().unwrap().len(), 1);
-            has!(info["parts"][0], "party": i, "blocks_left": blocks);
+            has!(info["parts"][0], "party": i, "blocks_left": blocks, "statistical_bits": security);
         }
     }
     // they belong to these peers, and not to processes of one machine
-    let tables = bench("aes", 1).replace("stock", "tables-1");
+    let tables = bench("aes", 1).replace("stock", "tables-1") + " --statistical 64";
     refused(dir, &tables, "that of other peers");
     // each party of the mesh takes from its own directory
     let gate = |inputs: [&'static str; 2], prep: &[&'static str]| {
@@ -180,6 +180,27 @@ fn each_party_makes_and_uses_its_own_part() {
     // with a stock and without one: refused to both, and nothing of it is used
     separate::both_are_told(dir, "spdz", &[first(), second(&[])], "with other options");
     has!(good(dir, "prep info ands-1")["parts"][0], "blocks_left": 1);
+}
+
+/// A stock belongs to all of its peers, to each at its own place, wherever they are.
+#[test]
+fn whoever_is_a_peer_at_whatever_place_counts() {
+    use divisi_net::{Config, Identity, Machine, PartyId, Pin};
+    let config = Config::create(3, &[], &[], &Machine).unwrap().config;
+    let at = |config: &Config, place, pin| config.add_party(PartyId::from_index(place).unwrap(), None, pin);
+    let strangers = || Pin::Key(Identity::generate(&Machine).public());
+    let mut all: Vec<_> = (0..3).map(|place| at(&config, place, strangers()).unwrap()).collect();
+    for place in 0..2 {
+        let [one, next] = [place, place + 1].map(|place| config.parties()[place].pin);
+        let free = at(&config, place, strangers()).unwrap();
+        all.push(at(&at(&free, place + 1, one).unwrap(), place, next).unwrap());
+    }
+    all.push(config.add_party(PartyId::from_index(3).unwrap(), Some("four:1"), strangers()).unwrap());
+    all.push(config.clone());
+    let digests: std::collections::BTreeSet<_> = all.iter().map(divisi::prep::peers).collect();
+    assert_eq!(digests.len(), all.len());
+    let moved = config.add_party(PartyId::P3, Some("elsewhere:1"), config.parties()[2].pin).unwrap();
+    assert_eq!(divisi::prep::peers(&moved), divisi::prep::peers(&config));
 }
 
 /// Parties with different arguments get an error that says so, both of them, before anything secret is there.

@@ -173,3 +173,33 @@ fn a_list_of_clients_that_differs_is_told_by_all_three() {
         harness.wait_for(party, &format!("party 1 has the same list of clients as party {party} again"), 1);
     }
 }
+
+/// One link that does not work is a failure, whichever it is.
+#[test]
+fn a_check_fails_if_one_link_of_several_does() {
+    use divisi_net::{Config, Listener, Machine, PartyId};
+    use std::sync::Arc;
+    let dir = tempfile::tempdir().unwrap();
+    let sockets = [0; 3].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    let hosts = sockets.each_ref().map(|socket| socket.local_addr().unwrap().to_string());
+    let made = Config::create(3, &hosts, &["anna".into()], &Machine).unwrap();
+    std::fs::write(dir.path().join("mesh.toml"), made.config.to_toml()).unwrap();
+    made.clients[0].save(&dir.path().join("anna.key")).unwrap();
+    let identities: Vec<_> = made.parties.into_iter().map(Arc::new).collect();
+    for silent in 0..3 {
+        let there = (0..3).filter(|at| *at != silent).map(|at| {
+            let (socket, me) = (sockets[at].try_clone().unwrap(), PartyId::from_index(at).unwrap());
+            let own = Arc::clone(&identities[at]);
+            Listener::open_at(socket, made.config.clone(), me, own, Arc::new(Machine)).unwrap()
+        });
+        let _there: Vec<Listener> = there.collect();
+        let output = std::process::Command::new(crate::program::PROGRAM)
+            .current_dir(dir.path())
+            .args(["mesh", "check", "--config", "mesh.toml", "--identity", "anna.key", "--timeout", "0.5"])
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(told.contains(&format!("1 of 3 links do not work: party {}", silent + 1)), "{told}");
+    }
+}
