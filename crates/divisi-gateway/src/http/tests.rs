@@ -276,3 +276,23 @@ fn half_heads_are_short() {
     stream.write_all(b"GET /v1/sys/health HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     assert!(head(&mut stream).starts_with("HTTP/1.1 200"));
 }
+
+/// Answers are not to be kept, but for what is said of something that is no request.
+#[test]
+fn answers_are_not_to_be_kept() {
+    let (json, text) = (Some("application/json"), Some("text/plain"));
+    for (status, content_type, says) in [
+        (200, json, true),
+        (400, json, true),
+        (404, text, true),
+        (503, None, true),
+        (400, text, false),
+        (400, None, false),
+    ] {
+        let answer = ApiAnswer { content_type, ..ApiAnswer::empty(status) };
+        let response = response(answer, None);
+        for header in [CACHE_CONTROL, STRICT_TRANSPORT_SECURITY] {
+            assert_eq!(response.headers().contains_key(&header), says, "{status} {content_type:?}");
+        }
+    }
+}
