@@ -101,7 +101,7 @@ fn report(asked: &Load, sorted: &[Duration], refused: usize, out: &mut dyn Write
     let per_second = (sorted.len() * asked.batch) as f64 / asked.seconds as f64;
     let [p50, p90, p99] = [0.5, 0.9, 0.99].map(|share| percentile(sorted, share));
     if asked.json {
-        let ms = |ms: f64| Json::Number(format!("{ms:.3}"));
+        let ms = |ms: f64| Json::Number(format!("{ms:.3}").into());
         let line = object([
             ("schema", Json::number(1)),
             ("clients", Json::number(asked.clients as u64)),

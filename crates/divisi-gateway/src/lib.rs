@@ -43,6 +43,8 @@ pub mod http;
 pub mod json;
 pub mod kms;
 pub mod log;
+#[cfg(test)]
+mod remains;
 pub mod run;
 pub mod tokens;
 pub mod turns;

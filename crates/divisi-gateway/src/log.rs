@@ -72,7 +72,7 @@ impl GatewayLog {
             ("id", Json::text(line.id)),
             ("route", Json::text(line.route)),
             ("status", Json::number(line.status)),
-            ("ms", Json::Number(ms)),
+            ("ms", Json::Number(ms.into())),
         ];
         let further = [("token", line.token), ("key", line.key), ("note", line.note)];
         members.extend(further.into_iter().filter_map(|(name, text)| Some((name, Json::text(text?)))));
@@ -81,7 +81,7 @@ impl GatewayLog {
 
     fn put(&self, members: &[(&str, Json)]) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let mut all = vec![("time".to_owned(), Json::Number(format!("{:.3}", now.as_secs_f64())))];
+        let mut all = vec![("time".to_owned(), Json::Number(format!("{:.3}", now.as_secs_f64()).into()))];
         all.extend(members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
         let line = Json::Object(all).write_line().to_vec();
         if self.queue.try_send(Entry::Line(line)).is_err() {

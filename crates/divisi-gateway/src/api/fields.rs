@@ -84,7 +84,7 @@ pub(super) fn text(value: &Json) -> Converted<Zeroizing<String>> {
         Json::Null => Ok(Zeroizing::default()),
         Json::Bool(true) => Ok(Zeroizing::new("1".into())),
         Json::Bool(false) => Ok(Zeroizing::new("0".into())),
-        Json::Number(digits) => Ok(Zeroizing::new(digits.clone())),
+        Json::Number(digits) => Ok(digits.clone()),
         Json::String(text) => Ok(text.clone()),
         Json::Array(_) | Json::Object(_) => misfit("string", value),
     }

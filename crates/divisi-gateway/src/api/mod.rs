@@ -314,7 +314,7 @@ impl Gateway {
 fn query(head: &RequestHead) -> Json {
     let (pairs, _) = pairs(&head.query);
     let members = pairs.into_iter().filter(|(name, _)| name != "list" && name != "help");
-    Json::Object(members.map(|(name, value)| (name, Json::text(value))).collect())
+    Json::Object(members.map(|(name, value)| (name, Json::String(value))).collect())
 }
 
 /// The parameters in a body: JSON, whatever its type is said to be; a form, if it is said to be one and is no
@@ -335,7 +335,7 @@ fn body_of(head: &RequestHead, body: &[u8]) -> Result<Json, String> {
     if !is_whole {
         return Err("error parsing form data".into());
     }
-    Ok(Json::Object(pairs.into_iter().map(|(name, value)| (name, Json::text(value))).collect()))
+    Ok(Json::Object(pairs.into_iter().map(|(name, value)| (name, Json::String(value))).collect()))
 }
 
 /// The answer to a path with double slashes or dots.

@@ -1,5 +1,7 @@
 //! Paths and queries of requests, as the recorded server reads them.
 
+use zeroize::Zeroizing;
+
 /// A path below `/v1/`, or why there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -32,7 +34,7 @@ pub fn place(raw: &str) -> Place {
     if decoded.split('/').any(|segment| segment == "..") {
         return Place::Relative;
     }
-    Place::Path(decoded)
+    Place::Path(decoded.to_string())
 }
 
 /// The path without empty segments and dots; a slash at its end stays.
@@ -49,9 +51,10 @@ fn clean(raw: &str) -> String {
     format!("/{}{}", segments.join("/"), if ends { "/" } else { "" })
 }
 
-/// Text whose escapes are decoded; `None` for a wrong escape. What is no UTF-8 becomes U+FFFD.
-fn decode(text: &[u8], plus_is_blank: bool) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
+/// Text whose escapes are decoded; `None` for a wrong escape. What is no UTF-8 becomes U+FFFD. The text of a
+/// form may be a plaintext: it is wiped, and never moves.
+fn decode(text: &[u8], plus_is_blank: bool) -> Option<Zeroizing<String>> {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(text.len()));
     let mut rest = text.iter();
     while let Some(byte) = rest.next() {
         match byte {
@@ -64,18 +67,26 @@ fn decode(text: &[u8], plus_is_blank: bool) -> Option<String> {
             other => bytes.push(*other),
         }
     }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    let wrong = |chunk: &std::str::Utf8Chunk<'_>| !chunk.invalid().is_empty();
+    let longer = bytes.utf8_chunks().filter(wrong).count() * '\u{fffd}'.len_utf8();
+    let mut text = Zeroizing::new(String::with_capacity(bytes.len() + longer));
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(wrong(&chunk).then_some('\u{fffd}'));
+    }
+    Some(text)
 }
 
 /// The pairs of a query or form in their order. Pairs that are none are left out, as those of a query are;
 /// `None` says that there was one, as a form demands.
 #[must_use]
-pub fn pairs(text: &str) -> (Vec<(String, String)>, bool) {
+pub fn pairs(text: &str) -> (Vec<(String, Zeroizing<String>)>, bool) {
     let (mut pairs, mut is_whole) = (Vec::new(), true);
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         match (decode(name.as_bytes(), true), decode(value.as_bytes(), true)) {
-            (Some(name), Some(value)) if !pair.contains(';') => pairs.push((name, value)),
+            // a name is no secret
+            (Some(name), Some(value)) if !pair.contains(';') => pairs.push((name.to_string(), value)),
             _ => is_whole = false,
         }
     }
@@ -128,7 +139,7 @@ mod tests {
 
     #[test]
     fn queries_leave_out_what_is_no_pair() {
-        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        let pair = |a: &str, b: &str| (a.to_owned(), Zeroizing::new(b.to_owned()));
         assert_eq!(
             pairs("list=true&after=a%20b&c"),
             (vec![pair("list", "true"), pair("after", "a b"), pair("c", "")], true)

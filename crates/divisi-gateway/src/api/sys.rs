@@ -8,13 +8,14 @@ use crate::config::Mount;
 use crate::json::{ECHO, Json, cut, object};
 use crate::tokens::Token;
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 /// What clients read as the version of the server.
 const VERSION: &str = concat!("2.6.2-divisi.", env!("CARGO_PKG_VERSION"));
 const PLUGIN: &str = "v2.6.2+builtin.divisi";
 
 /// The code that a query sets for a state; the first one counts.
-fn code(query: &[(String, String)], name: &str, usual: u16) -> Result<u16, ApiAnswer> {
+fn code(query: &[(String, Zeroizing<String>)], name: &str, usual: u16) -> Result<u16, ApiAnswer> {
     let Some((_, text)) = query.iter().find(|(other, _)| other == name) else { return Ok(usual) };
     let code: u16 = text.parse().map_err(|_| ApiAnswer::no_text(400))?;
     // the recorded server drops the connection for a code that is none; interim answers are none either

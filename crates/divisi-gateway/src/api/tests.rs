@@ -1,6 +1,7 @@
 //! The API over a table in memory: whole requests, as recorded ones have them.
 
 mod mounts;
+mod remains;
 mod rights;
 mod system;
 mod transit;

@@ -150,6 +150,7 @@ pub(super) fn close(answer: ApiAnswer) -> ApiAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::remains::{copies, in_own_process};
     use bytes::Bytes;
     use hyper::body::Frame;
     use std::pin::Pin;
@@ -212,47 +213,18 @@ mod tests {
         (at % 64 * 29 + 17) as u8
     }
 
-    /// How often 64 bytes of a piece lie in the memory of this process.
-    fn copies() -> usize {
-        let memory = std::fs::File::open("/proc/self/mem").unwrap();
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-        let (mut page, mut found) = (Zeroizing::new(vec![0; 4096]), 0);
-        for line in maps.lines().filter(|line| line.contains(" rw")) {
-            let (range, _) = line.split_once(' ').unwrap();
-            let (from, to) = range.split_once('-').unwrap();
-            let [from, to] = [from, to].map(|digits| u64::from_str_radix(digits, 16).unwrap());
-            for at in (from..to).step_by(page.len()) {
-                // what is no memory is skipped, and what was read is left nowhere
-                if std::os::unix::fs::FileExt::read_exact_at(&memory, &mut page, at).is_ok() {
-                    let is_copy =
-                        |bytes: &&[u8]| bytes.iter().enumerate().all(|(i, byte)| *byte == secret(i));
-                    found += page.windows(64).filter(is_copy).count();
-                }
-                page.fill(0);
-            }
-        }
-        found
-    }
-
     /// Each buffer of a body is wiped when it is too small. In a process of its own, whose memory is looked
     /// through.
     #[test]
     fn a_body_leaves_nothing_where_its_buffer_was() {
-        const ALONE: &str = "DIVISI_TEST_OF_A_BODY";
-        if std::env::var_os(ALONE).is_none() {
-            let mut own = std::process::Command::new(std::env::current_exe().unwrap());
-            own.args(["--exact", "http::body::tests::a_body_leaves_nothing_where_its_buffer_was"]);
-            let output = own.env(ALONE, "1").output().unwrap();
-            let told = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success() && told.contains("1 passed"), "{output:?}");
-            return;
-        }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let budget = Arc::new(Semaphore::new(1000));
-        let (bytes, _) = runtime.block_on(read(pieces(60_000, 700), None, 100_000, &budget)).unwrap();
-        assert!(copies() > 500, "what is there is found");
-        drop(bytes);
-        assert_eq!(copies(), 0);
+        in_own_process("http::body::tests::a_body_leaves_nothing_where_its_buffer_was", || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+            let budget = Arc::new(Semaphore::new(1000));
+            let (bytes, _) = runtime.block_on(read(pieces(60_000, 700), None, 100_000, &budget)).unwrap();
+            assert!(copies(64, &[secret]) > 500, "what is there is found");
+            drop(bytes);
+            assert_eq!(copies(64, &[secret]), 0);
+        });
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub enum Json {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, as its digits were written.
-    Number(String),
+    /// A number, as its digits were written, which may be base64.
+    Number(Zeroizing<String>),
     /// Text.
     String(Zeroizing<String>),
     /// An array.
@@ -61,7 +61,7 @@ impl Json {
 
     /// A whole number.
     pub fn number(number: impl Into<i128>) -> Json {
-        Json::Number(number.into().to_string())
+        Json::Number(Zeroizing::new(number.into().to_string()))
     }
 
     /// An array of texts.

@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
         let digits = self.bytes.get(start..self.at).unwrap_or_default();
         let text = std::str::from_utf8(digits).unwrap_or_default();
         match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(Json::Number(text.to_owned())),
+            Ok(number) if number.is_finite() => Ok(Json::Number(Zeroizing::new(text.to_owned()))),
             _ => {
                 let text = cut(text, ECHO);
                 Err(failed(&format!("json: cannot unmarshal number {text} into Go value of type float64")))

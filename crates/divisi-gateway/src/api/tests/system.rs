@@ -125,7 +125,7 @@ fn a_token_is_told_how_long_it_lives() {
             assert_eq!(data("ttl") != &Json::number(0), lives, "{token}");
             assert_eq!(data("creation_ttl"), data("ttl"));
             let Json::Number(created) = data("creation_time") else { panic!("no time") };
-            assert!((begun..=now()).contains(&created.parse().unwrap()), "{created}");
+            assert!((begun..=now()).contains(&created.parse().unwrap()), "{}", created.as_str());
             let policies = if lives { Json::texts(["default", token]) } else { Json::texts(["root"]) };
             assert_eq!(data("policies"), &policies);
             assert_eq!(data("id"), &Json::text(token));
