@@ -43,7 +43,7 @@ pub struct RequestLine<'a> {
     pub token: Option<&'a str>,
     /// The name of the key, if the configuration says so.
     pub key: Option<&'a str>,
-    /// Why servers could not answer.
+    /// Why servers could not answer, without the name of the key unless the configuration says so.
     pub note: Option<&'a str>,
 }
 
@@ -97,6 +97,24 @@ impl GatewayLog {
             let _: Result<(), RecvTimeoutError> = told.recv_timeout(within);
         }
     }
+}
+
+/// A note without this name of a key: what a server says may repeat it.
+#[must_use]
+pub fn unnamed(note: &str, key: &str) -> String {
+    let of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let (mut text, mut rest) = (String::new(), note);
+    while let Some(place) = rest.find(key).filter(|_| !key.is_empty()) {
+        let (before, found) = rest.split_at(place);
+        let after = found.get(key.len()..).unwrap_or_default();
+        // the name of another key may have this one in it
+        let last = before.chars().next_back().or_else(|| text.chars().next_back());
+        let is_part = last.is_some_and(of_name) || after.starts_with(of_name);
+        text.push_str(before);
+        text.push_str(if is_part { key } else { "KEY" });
+        rest = after;
+    }
+    text + rest
 }
 
 /// A fresh id for a request, in the form of a UUID.

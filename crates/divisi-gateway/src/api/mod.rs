@@ -110,6 +110,13 @@ impl RoutePlan<'_> {
         let Step::Found(Ok(found)) = &self.step else { return None };
         found.params.iter().find(|(name, _)| *name == "name").map(|(_, key)| key.as_str())
     }
+
+    /// The servers' name of this key.
+    #[must_use]
+    pub fn servers_key(&self) -> Option<String> {
+        let Step::Found(Ok(found)) = &self.step else { return None };
+        self.key().map(|key| format!("{}{key}", found.mount.prefix))
+    }
 }
 
 static NOWHERE: Mount = Mount { path: String::new(), prefix: String::new(), upsert: false };

@@ -20,7 +20,7 @@ pub use serve::{Socket, bind, serve};
 pub use tls::Certificates;
 
 use crate::api::{ApiAnswer, Gateway, RequestHead, Verb};
-use crate::log::{GatewayLog, RequestLine};
+use crate::log::{GatewayLog, RequestLine, unnamed};
 use crate::turns::{NoTurn, ServerTurns};
 use axum::Router;
 use axum::body::{Body, HttpBody};
@@ -114,6 +114,7 @@ impl Service {
     async fn answer(&self, head: RequestHead, announced: Option<u64>, body: Body, id: &str) -> Handled {
         let plan = self.gateway.plan(&head);
         let (route, key) = (plan.name(), plan.key().filter(|_| self.limits.log_keys).map(str::to_owned));
+        let hidden = plan.servers_key().filter(|_| !self.limits.log_keys);
         let stranger = !self.gateway.knows(&head);
         let budget = if stranger { &self.strangers } else { &self.memory };
         let mut whole = true;
@@ -136,6 +137,8 @@ impl Service {
             Some(share) => (answer, share),
             None => (ApiAnswer::busy(), None),
         };
+        let note = answer.note.as_deref().zip(hidden.as_deref()).map(|(note, name)| unnamed(note, name));
+        let answer = ApiAnswer { note: note.or_else(|| answer.note.clone()), ..answer };
         // what is left of a body would be taken for the next request
         let answer = if whole { answer } else { body::close(answer) };
         Handled { answer, share, route, token, key }

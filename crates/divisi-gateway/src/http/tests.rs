@@ -1,7 +1,7 @@
 //! Whole connections, as clients have them, over a table in memory.
 
 use super::*;
-use crate::backend::Memory;
+use crate::backend::{BackendTrouble, Memory};
 use crate::config::{Listen, Mount};
 use crate::tokens::Tokens;
 use divisi_net::Machine;
@@ -27,11 +27,15 @@ fn service(log_keys: bool) -> Arc<Service> {
 }
 
 fn service_that_logs(log_keys: bool, out: impl Write + Send + 'static) -> Arc<Service> {
+    service_over(Arc::new(Memory::default()), log_keys, out)
+}
+
+fn service_over(servers: Arc<Memory>, log_keys: bool, out: impl Write + Send + 'static) -> Arc<Service> {
     let mount = Mount { path: "transit".into(), prefix: String::new(), upsert: true };
     let tokens =
         format!("[[token]]\nname = \"root\"\nsha256 = \"{ROOT}\"\nkeys = [\"*\"]\noperations = [\"*\"]\n");
     let tokens = Tokens::parse(&tokens).unwrap();
-    let gateway = Gateway::new(Arc::new(Memory::default()), vec![mount], Some(tokens), Arc::new(Machine));
+    let gateway = Gateway::new(servers, vec![mount], Some(tokens), Arc::new(Machine));
     let limits = ServiceLimits { body_bytes: LONGEST, queue: 8, turns: 2, log_keys };
     let log = GatewayLog::new(out).unwrap();
     Service::new(Arc::new(gateway), log, limits)
@@ -132,6 +136,34 @@ fn nothing_of_a_request_is_logged() {
     reader.read_to_string(&mut log).unwrap();
     assert_eq!(log.lines().count(), requests.count());
     assert!(!log.to_lowercase().contains("secret"), "{log}");
+}
+
+/// What a server says of a key is logged without the key's name, unless the configuration says that keys are
+/// named; the client hears it as it is.
+#[test]
+fn a_servers_words_are_logged_without_the_key() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    for log_keys in [false, true] {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let servers = Arc::new(Memory::default());
+        let why = "party 2 says: the files of key a-k, a_k, ak, k do not belong together: destroy k";
+        servers.fail(Some(BackendTrouble::Down(Some(2), why.into())));
+        let service = service_over(servers, log_keys, writer);
+        for (method, path) in [("GET", "keys/k"), ("POST", "encrypt/k"), ("POST", "datakey/wrapped/k")] {
+            let request = Request::builder().method(method).uri(format!("/v1/transit/{path}"));
+            let request = request.header("X-Vault-Token", "root").body(Body::from(r#"{"plaintext":""}"#));
+            let answer = runtime.block_on(handle(State(service.clone()), request.unwrap()));
+            assert_eq!(answer.status(), 503);
+            let told = runtime.block_on(axum::body::to_bytes(answer.into_body(), 9999)).unwrap();
+            assert!(String::from_utf8_lossy(&told).contains(why), "{path}");
+        }
+        service.log.flush(Duration::from_secs(20));
+        drop(service);
+        let mut log = String::new();
+        reader.read_to_string(&mut log).unwrap();
+        let noted = if log_keys { why.into() } else { why.replace(" k", " KEY").replace("KEYe", "ke") };
+        assert_eq!(log.matches(&noted).count(), 3, "{log}");
+    }
 }
 
 /// The head of the next answer, whose body is read over.

@@ -11,7 +11,7 @@ use super::generated::server::KeyManagementServiceServer;
 use super::service::KmsService;
 use super::told::Told;
 use crate::http::{ENDING, Stream, stopped};
-use crate::log::{RequestLine, fresh_id};
+use crate::log::{RequestLine, fresh_id, unnamed};
 use hyper::body::Incoming;
 use hyper::header::HeaderMap;
 use hyper::server::conn::http2;
@@ -136,6 +136,10 @@ async fn handle(face: &Arc<KmsFace>, mut request: Request<Incoming>) -> Response
     // other sentences name the key
     let later = matches!(code, Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded);
     let named = face.log_keys && route != "none";
+    let note = status.as_ref().filter(|_| later).map(|status| match face.log_keys {
+        true => status.message().to_owned(),
+        false => unnamed(status.message(), face.key.as_str()),
+    });
     face.log.request(&RequestLine {
         id: &told.take().unwrap_or_else(|| fresh_id(&*face.world)),
         route,
@@ -143,7 +147,7 @@ async fn handle(face: &Arc<KmsFace>, mut request: Request<Incoming>) -> Response
         lasted: begun.elapsed(),
         token: None,
         key: named.then(|| face.key.as_str()),
-        note: status.as_ref().filter(|_| later).map(Status::message),
+        note: note.as_deref(),
     });
     answer
 }

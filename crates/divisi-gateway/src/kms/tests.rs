@@ -302,6 +302,9 @@ async fn a_key_that_is_not_there_or_does_not_encrypt_is_no_key() {
     for (kind, what) in [(None, "no key cluster-etcd"), (Some(KeyKind::Hmac), "of type hmac")] {
         let setting = Setting::start(kind);
         let mut client = setting.client().await;
+    // the client is told what a server says of the key, and the log has it without the name
+    setting.fail(Some(BackendTrouble::Down(Some(2), "party 2 lost key cluster-etcd: give it back".into())));
+    refused(client.decrypt(&ciphertext, &key_id).await, Code::Unavailable, "party 2 lost key cluster-etcd:");
         assert_eq!(client.until(what).await.key_id, "");
         refused(client.encrypt(PLAINTEXT).await, Code::FailedPrecondition, what);
         assert_eq!(client.until(what).await.key_id, "");
@@ -311,6 +314,7 @@ async fn a_key_that_is_not_there_or_does_not_encrypt_is_no_key() {
         assert!(!log.contains("cluster-etcd"), "{log}");
         // what names itself in no way gets an id that no other has
         let log = setting.logged("kms/decrypt").await;
+    assert!(log.contains("party 2 lost key KEY: give it back") && !log.contains("cluster-etcd"), "{log}");
         let ids: Vec<&str> = log.lines().filter(|line| line.contains("kms/status")).collect();
         let ids: Vec<_> =
             ids.iter().filter_map(|line| line.split("\"id\":\"").nth(1)?.split('"').next()).collect();
