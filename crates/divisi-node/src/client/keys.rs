@@ -163,6 +163,7 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub fn key_export(&mut self, name: &KeyName) -> Result<Zeroizing<Vec<u8>>, Error> {
+        self.look_up(name)?;
         let answers = self.request(&Item::KeyExport { name: name.clone() })?;
         let context = context(&self.id, self.number, 0);
         self.over(combine(EXPORT, &context, answers))
@@ -180,6 +181,7 @@ impl Client {
                 format!("\"{shown}\" is no name of a client: see `key list` for those that there are");
             return Err(Error::new(ErrorKind::Usage, SERVE, message));
         }
+        self.look_up(name)?;
         let asked = KeyServe { name: name.clone(), client: client.to_owned(), serves };
         let answers = self.request(&Item::KeyServe(asked))?;
         let key = self.key(SERVE, answers);

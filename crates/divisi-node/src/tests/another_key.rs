@@ -53,6 +53,8 @@ fn no_request_takes_another_key_than_the_one_that_is_meant() {
     refused(decrypt(&mut alice, &gcm, b"", &of_old).1.map_or(Ok(()), Err));
     assert_eq!(decrypt(&mut alice, &gcm, b"", &long), (text(20_000), None));
     refused(alice.key_destroy(&gcm));
+    refused(alice.key_export(&gcm));
+    [true, false].iter().for_each(|serves| refused(alice.key_serve(&gcm, "bob", *serves)));
     alice.expect_key(None);
     assert!(decrypt(&mut alice, &gcm, b"", &of_old).1.unwrap().by_all);
     assert_eq!(decrypt(&mut alice, &gcm, b"", &sealed), (b"of the new key".to_vec(), None));
