@@ -400,7 +400,15 @@ mod tests {
             assert!(error.contains(what), "{error}\n{text}");
         }
         // networks of one's own are reached from other machines, too
-        for other in ["10.0.0.1", "192.168.0.1", "169.254.0.1", "[::]", "[fd00::1]", "[fe80::1]"] {
+        for first in (1..=255).filter(|first| *first != 127) {
+            for rest in ["0.0.1", "16.0.1", "17.0.2", "64.0.1", "168.1.1", "254.1.1"] {
+                let other = format!("{first}.{rest}");
+                assert!(error(&GOOD.replace("127.0.0.1", &other)).contains("can be reached"), "{other}");
+            }
+        }
+        for other in
+            ["10.0.0.1", "192.168.0.1", "169.254.0.1", "[::]", "[fd00::1]", "[fe80::1]", "[::ffff:10.0.0.1]"]
+        {
             assert!(error(&GOOD.replace("127.0.0.1", other)).contains("can be reached"), "{other}");
         }
     }

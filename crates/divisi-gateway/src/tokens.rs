@@ -343,6 +343,11 @@ mod tests {
             ("a/*x*y", "a/yx", false),
             ("a*a", "a", false),
             ("", "a", false),
+            // names of keys and mounts differ by case
+            ("a/b", "a/B", false),
+            ("a/B", "a/b", false),
+            ("A/*", "a/b", false),
+            ("a/*-B", "a/x-b", false),
         ] {
             assert_eq!(matches(pattern, text), fits, "{pattern} {text}");
         }

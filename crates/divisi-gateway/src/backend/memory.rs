@@ -4,7 +4,7 @@ use super::{Backend, BackendTrouble, IV, Key, KeyKind, MAC, ServersState, TAG};
 use divisi_node::KeyName;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use zeroize::Zeroizing;
 
@@ -14,6 +14,8 @@ pub struct Memory {
     keys: Mutex<BTreeMap<KeyName, Key>>,
     /// What every call answers, if the servers are to be down.
     down: Mutex<Option<BackendTrouble>>,
+    /// After how many encryptions more the key is replaced each time.
+    restless: AtomicUsize,
     /// Whether the next look for a key finds none.
     overlooks: AtomicBool,
 }
@@ -30,6 +32,11 @@ impl Memory {
         if let Some(key) = keys.get_mut(name) {
             key.id.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
         }
+    }
+
+    /// Let another key be in place of one after each of so many encryptions.
+    pub fn replace_after(&self, encryptions: usize) {
+        self.restless.store(encryptions, Ordering::Relaxed);
     }
 
     /// Let the next look for a key find none, as if somebody made it right afterwards.
@@ -64,6 +71,11 @@ impl Backend for Memory {
         let mut sealed = vec![0; IV];
         sealed.extend(plaintext.iter().map(|byte| byte ^ 0x5a));
         sealed.extend_from_slice(tag.get(..TAG).unwrap_or_default());
+        let left = self.restless.load(Ordering::Relaxed);
+        if left > 0 {
+            self.restless.store(left - 1, Ordering::Relaxed);
+            self.replace(name);
+        }
         Ok(sealed)
     }
 

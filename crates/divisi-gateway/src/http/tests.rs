@@ -138,6 +138,30 @@ fn nothing_of_a_request_is_logged() {
     assert!(!log.to_lowercase().contains("secret"), "{log}");
 }
 
+/// No answer is kept on its way, whatever its length and its status.
+#[test]
+fn no_answer_is_kept_on_its_way() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let service = service(false);
+    for (path, body, statuses) in [
+        ("random/1", "", [200, 403]),
+        ("random/1500", "", [200, 403]),
+        ("random/100000", "", [200, 403]),
+        ("random/0", "", [400, 403]),
+        ("encrypt/k", r#"{"plaintext":""}"#, [200, 403]),
+        ("decrypt/k", "{", [400, 400]),
+        ("../x", "", [307, 307]),
+    ] {
+        for (token, status) in ["root", "nobody"].into_iter().zip(statuses) {
+            let request = Request::builder().method("POST").uri(format!("/v1/transit/{path}"));
+            let request = request.header("X-Vault-Token", token).body(Body::from(body)).unwrap();
+            let answer = runtime.block_on(handle(State(service.clone()), request));
+            let kept = answer.headers().get(CACHE_CONTROL).map(|value| value.as_bytes().to_vec());
+            assert_eq!((answer.status().as_u16(), kept), (status, Some(b"no-store".to_vec())), "{path}");
+        }
+    }
+}
+
 /// What a server says of a key is logged without the key's name, unless the configuration says that keys are
 /// named; the client hears it as it is.
 #[test]

@@ -230,6 +230,22 @@ async fn a_key_id_that_is_not_the_present_keys_is_refused() {
     assert_eq!(client.decrypt(&ciphertext, &newest).await.unwrap(), PLAINTEXT);
 }
 
+/// What is encrypted while the key is replaced has the id of the key that opens it, or is not given out.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_given_out_is_opened_by_the_key_of_its_id() {
+    let setting = Setting::start(Some(KeyKind::Aes256));
+    let mut client = setting.client().await;
+    for replaced in [0, 1, 2, 3, 0, 1] {
+        setting.servers.replace_after(replaced);
+        let sealed = client.encrypt(PLAINTEXT).await;
+        setting.servers.replace_after(0);
+        match sealed {
+            Ok((ciphertext, id)) => assert_eq!(client.decrypt(&ciphertext, &id).await.unwrap(), PLAINTEXT),
+            Err(status) => assert!(replaced > 1 && status.message().contains("was replaced"), "{status}"),
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_its_own_is_refused() {
     let setting = Setting::start(Some(KeyKind::Aes256));
@@ -286,6 +302,9 @@ async fn a_missing_server_is_named_and_waited_for() {
     let key_id = client.until("ok").await.key_id;
     let (ciphertext, named) = client.encrypt(PLAINTEXT).await.unwrap();
     assert_eq!(key_id, named);
+    // the client is told what a server says of the key, and the log has it without the name
+    setting.fail(Some(BackendTrouble::Down(Some(2), "party 2 lost key cluster-etcd: give it back".into())));
+    refused(client.decrypt(&ciphertext, &key_id).await, Code::Unavailable, "party 2 lost key cluster-etcd:");
     setting.fail(down());
     refused(client.decrypt(&ciphertext, &key_id).await, Code::Unavailable, "party 2");
     let status = client.status().await;
@@ -295,6 +314,7 @@ async fn a_missing_server_is_named_and_waited_for() {
     setting.log.flush(Duration::from_secs(5));
     let log = String::from_utf8(setting.lines.0.lock().unwrap().clone()).unwrap();
     assert!(log.contains("\"status\":503") && log.contains("party 2: it does not answer"), "{log}");
+    assert!(log.contains("party 2 lost key KEY: give it back") && !log.contains("cluster-etcd"), "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -302,9 +322,6 @@ async fn a_key_that_is_not_there_or_does_not_encrypt_is_no_key() {
     for (kind, what) in [(None, "no key cluster-etcd"), (Some(KeyKind::Hmac), "of type hmac")] {
         let setting = Setting::start(kind);
         let mut client = setting.client().await;
-    // the client is told what a server says of the key, and the log has it without the name
-    setting.fail(Some(BackendTrouble::Down(Some(2), "party 2 lost key cluster-etcd: give it back".into())));
-    refused(client.decrypt(&ciphertext, &key_id).await, Code::Unavailable, "party 2 lost key cluster-etcd:");
         assert_eq!(client.until(what).await.key_id, "");
         refused(client.encrypt(PLAINTEXT).await, Code::FailedPrecondition, what);
         assert_eq!(client.until(what).await.key_id, "");
@@ -314,7 +331,6 @@ async fn a_key_that_is_not_there_or_does_not_encrypt_is_no_key() {
         assert!(!log.contains("cluster-etcd"), "{log}");
         // what names itself in no way gets an id that no other has
         let log = setting.logged("kms/decrypt").await;
-    assert!(log.contains("party 2 lost key KEY: give it back") && !log.contains("cluster-etcd"), "{log}");
         let ids: Vec<&str> = log.lines().filter(|line| line.contains("kms/status")).collect();
         let ids: Vec<_> =
             ids.iter().filter_map(|line| line.split("\"id\":\"").nth(1)?.split('"').next()).collect();

@@ -190,3 +190,36 @@ fn a_text_without_associated_data_opens_under_none() {
         }
     }
 }
+
+/// Whoever presents no token of the file is told nothing but what is open to all, whatever the route.
+#[test]
+fn strangers_are_turned_away_from_every_route() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    let mut asked = 0;
+    for route in ROUTES.iter().filter(|route| !route.open && !route.without_token) {
+        let word = |word: &str| match word {
+            ":name" => "k".to_owned(),
+            "*" => "transit".to_owned(),
+            other => other.trim_start_matches(':').to_owned(),
+        };
+        let path = route.path.split('/').map(word).collect::<Vec<_>>().join("/");
+        let path = if route.side == Side::Mount { format!("transit/{path}") } else { path };
+        for token in ["", "nobody", "roo", "Root", "root "] {
+            for body in ["", "{}", r#"{"type":"transit","path":"transit","plaintext":""}"#] {
+                let answer = bench.as_token(token, route.verb.method(), &path, body);
+                let why = answer.body.map(|body| String::from_utf8_lossy(&body).into_owned());
+                let refused = why.is_some_and(|why| why.contains("permission denied"));
+                assert!(refused && answer.status == 403, "{} {token:?} {}", route.name(), answer.status);
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 600, "{asked}");
+    // the list of mounts is there for all, and empty
+    for token in ["", "nobody"] {
+        let answer = bench.as_token(token, "GET", "sys/internal/ui/mounts", "");
+        let listed = read(&answer.body.unwrap()).unwrap();
+        assert_eq!(listed.at(&["data", "secret"]), Some(&Json::empty()));
+    }
+}
