@@ -116,4 +116,34 @@ mod tests {
         assert_eq!(limits.of("bob").message_bytes, 16 << 20);
         assert!(Config::parse(&text.replace("waiting", "witing")).is_err());
     }
+
+    /// Each limit is as it was granted: nothing at all is nothing, and no word for all.
+    #[test]
+    fn a_limit_is_what_was_granted() {
+        for most in [0, 1, 63, 64, 1 << 20, u64::MAX] {
+            let all = Some(most);
+            let grants = Grants {
+                waiting: all,
+                text_bytes: all,
+                message_bytes: all,
+                bytes_an_hour: all,
+                seconds_an_hour: all,
+                keys: all,
+                message_bytes_of: BTreeMap::from([("sha256".into(), most)]),
+            };
+            let limits = Limits::default().with(&grants);
+            let right = Limits {
+                waiting: most as usize,
+                text_bytes: most,
+                message_bytes: most,
+                message_bytes_of: BTreeMap::from([("sha256".into(), most)]),
+                bytes_an_hour: most,
+                seconds_an_hour: most,
+                keys: most as usize,
+            };
+            assert_eq!(limits, right);
+            // and for whom nothing was granted, it is as it was
+            assert_eq!(right.with(&Grants::default()), right);
+        }
+    }
 }

@@ -2,11 +2,12 @@
 
 use super::wiped::ordered;
 use super::*;
+use crate::admit::{Admit, Lists, What};
 use crate::request::KeyServe;
 use crate::request::{AAD, FunctionRequest, IV, MODE_AAD, MODE_MESSAGE, Mode, ModeRequest, Tag};
 use crate::server::admission::{admit, identity};
 use divisi_net::Connection;
-use divisi_store::{BLOCK, Purpose, USES};
+use divisi_store::{BLOCK, KeyInfo, Purpose, USES};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 
 /// A key of each type, each made by alice on a connection of its own.
@@ -189,6 +190,34 @@ fn a_client_is_its_name_with_its_identity() {
             let refused = admit(three.node(0), &Who { fingerprint, ..alice.clone() }, &item).err();
             let why = refused.expect("refused").message;
             assert!(why.contains("client alice is not in the configuration"), "{item:?}: {why}");
+        }
+    }
+}
+
+/// A key serves the clients of its list and its maker by their whole names, letter for letter, whatever is
+/// asked of it.
+#[test]
+fn a_name_that_is_nearly_a_clients_is_another_ones() {
+    let (three, keys) = of_each_type();
+    let key = three.node(0).keys.load(&keys[0].1).unwrap().unwrap();
+    let key = KeyInfo { clients: vec!["bob".into(), "carol.x".into()], exportable: true, ..key.info };
+    let all = [What::See, What::Encrypt, What::Decrypt, What::Mac, What::Export, What::Destroy, What::Serve];
+    let admits = |name: &str| {
+        let who = Who { name: name.into(), ..three.alice(0) };
+        all.iter().filter(|what| Lists.admit(&who, &what(&key)).is_ok()).count()
+    };
+    assert_eq!(
+        (key.maker.name.as_str(), admits("alice"), admits("bob"), admits("carol.x")),
+        ("alice", 7, 4, 4)
+    );
+    for name in ["alice", "bob", "carol.x"] {
+        let (first, rest) = name.split_at(1);
+        let others = [first.to_uppercase() + rest, name.to_uppercase(), rest.into(), first.into()];
+        let longer =
+            [format!("{name}x"), format!("{name}."), format!("{name}@bob"), name.replace('.', "-") + "-"];
+        for other in others.into_iter().chain(longer).chain([String::new(), "*".into(), "bob,carol.x".into()])
+        {
+            assert_eq!(admits(&other), 0, "{other:?}");
         }
     }
 }
