@@ -158,7 +158,8 @@ impl Client {
         Ok(found.into_values().filter_map(listed).collect())
     }
 
-    /// Export a key that was made exportable; for its maker only.
+    /// Export a key that was made exportable; for its maker only. If a certain key is meant
+    /// ([`Client::expect_key`]), the servers are asked before which one has this name.
     ///
     /// # Errors
     /// See [`Error`].
@@ -170,7 +171,8 @@ impl Client {
     }
 
     /// Let a key serve another client, or, unless it `serves`, one client less; for its owner only. Returns
-    /// the key as it is at all three servers from the next request on.
+    /// the key as it is at all three servers from the next request on. If a certain key is meant
+    /// ([`Client::expect_key`]), the servers are asked before which one has this name.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] if no client can have this name; else see [`Error`].
