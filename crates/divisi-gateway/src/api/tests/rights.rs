@@ -163,19 +163,21 @@ fn empty_lists_permit_nothing() {
 }
 
 /// Each text opens under its own associated data alone, also if it has none, by each route, singly and in a
-/// batch.
+/// batch; and so does a text that makes its key.
 #[test]
 fn a_text_without_associated_data_opens_under_none() {
     let bench = Bench::new();
     bench.ask("POST", "transit/keys/k", "");
     let all = ["", "aGk=", "aGo=", "aA==", "aGkA"];
-    for own in all {
+    for (own, key) in
+        all.iter().enumerate().flat_map(|(at, own)| [(own, "k".to_owned()), (own, format!("n{at}"))])
+    {
         let asked = format!(r#"{{"plaintext":"YWJj","associated_data":"{own}"}}"#);
-        let (_, sealed) = bench.ask("POST", "transit/encrypt/k", &asked);
+        let (_, sealed) = bench.ask("POST", &format!("transit/encrypt/{key}"), &asked);
         let sealed = data(&sealed, "ciphertext");
         let bodies = all.map(|aad| format!(r#"{{"ciphertext":"{sealed}","associated_data":"{aad}"}}"#));
         for (route, member) in [("decrypt", "plaintext"), ("rewrap", "ciphertext")] {
-            let target = format!("transit/{route}/k");
+            let target = format!("transit/{route}/{key}");
             let alone = bodies.each_ref().map(|body| bench.ask("POST", &target, body).0 == 200);
             let (_, answer) =
                 bench.ask("POST", &target, &format!(r#"{{"batch_input":[{}]}}"#, bodies.join(",")));
@@ -185,8 +187,8 @@ fn a_text_without_associated_data_opens_under_none() {
             let text =
                 |result: &Json| result.get(member).and_then(Json::as_str).is_some_and(|t| !t.is_empty());
             let batched: Vec<bool> = results.iter().map(text).collect();
-            let right = all.map(|aad| aad == own);
-            assert_eq!((alone, &batched[..]), (right, &right[..]), "{route} {own:?}");
+            let right = all.map(|aad| aad == *own);
+            assert_eq!((alone, &batched[..]), (right, &right[..]), "{target} {own:?}");
         }
     }
 }
