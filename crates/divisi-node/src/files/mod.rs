@@ -172,7 +172,7 @@ pub fn transform(
         (Sink::Stream(_) | Sink::Stdout, Some(bytes)) if bytes <= IN_MEMORY + OVERHEAD => {
             let mut output = Zeroizing::new(Vec::with_capacity(bytes as usize));
             let bytes_in = run(&mut *output)?;
-            to_stream(sink, &mut &output[..])?;
+            to_stream(sink, |out| out.write_all(&output))?;
             bytes_in
         }
         (Sink::Stream(_) | Sink::Stdout, _) if way == Direction::Encrypt => {
@@ -184,7 +184,7 @@ pub fn transform(
             let mut output = tempfile::tempfile().map_err(unkept)?;
             let bytes_in = run(&mut output)?;
             output.rewind().map_err(unkept)?;
-            to_stream(sink, &mut output)?;
+            to_stream(sink, |out| io::copy(&mut output, out).map(drop))?;
             bytes_in
         }
         (Sink::Stream(_) | Sink::Stdout, bytes) => {
@@ -258,28 +258,29 @@ pub fn transform_whole(
             })?;
             output.put_in_place(path)?;
         }
-        Sink::Stream(_) | Sink::Stdout => to_stream(sink, &mut &out[..])?,
+        Sink::Stream(_) | Sink::Stdout => to_stream(sink, |to| to.write_all(&out))?,
     }
     Ok(Done { bytes_in: length, bytes_out, seconds: start.elapsed().as_secs_f64() })
 }
 
-/// Write what is complete to standard output, a pipe or a device.
-fn to_stream(sink: &Sink, content: &mut dyn Read) -> Result<(), Failure> {
+/// Write what is complete to standard output, a pipe or a device. `write` takes a plaintext from where it
+/// lies: a copy on its way would lie in a buffer that nobody wipes.
+fn to_stream(sink: &Sink, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let written = match sink {
         Sink::Stream(path) | Sink::File(path) => {
             let file = std::fs::OpenOptions::new().write(true).open(path);
-            file.and_then(|mut file| io::copy(content, &mut file))
+            file.and_then(|mut file| write(&mut file))
         }
         Sink::Stdout => {
             let mut out = io::stdout().lock();
-            io::copy(content, &mut out).and_then(|bytes| out.flush().map(|()| bytes))
+            write(&mut out).and_then(|()| out.flush())
         }
     };
     match (sink, written) {
         (Sink::Stream(path) | Sink::File(path), Err(e)) if e.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::usage(format!("{} cannot be written ({e}): give a file with --out", path.display())))
         }
-        (_, written) => output::written(written.map(drop)),
+        (_, written) => output::written(written),
     }
 }
 
@@ -332,9 +333,9 @@ mod tests {
         let reader = std::thread::spawn(move || drop(std::fs::File::open(from).unwrap()));
         // more than a pipe holds, so that the writer is there when the reader goes
         let content = vec![7; 1 << 20];
-        assert!(to_stream(&Sink::Stream(pipe), &mut &content[..]).is_ok());
+        assert!(to_stream(&Sink::Stream(pipe), |out| out.write_all(&content)).is_ok());
         reader.join().unwrap();
-        let full = to_stream(&Sink::Stream("/dev/full".into()), &mut &content[..]).unwrap_err();
+        let full = to_stream(&Sink::Stream("/dev/full".into()), |out| out.write_all(&content)).unwrap_err();
         assert!(full.error.contains("/dev/full cannot be written"), "{full}");
     }
 }
