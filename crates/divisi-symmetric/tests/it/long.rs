@@ -1,6 +1,7 @@
 //! Long messages in the clear: chains go on from block to block, and MACs hash whole lengths.
 
-use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Opens, Plain, PlainByte};
+use crate::watched::Watched;
+use divisi_core::{Bytes, Direction, Lanes, Opens, Plain, PlainByte};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::batch::{self, Messages, byte_values, gmac};
 use divisi_symmetric::mode::block::BlockCipher;
@@ -114,35 +115,6 @@ fn zeros_of_any_two_lengths_have_other_tags() {
     assert_eq!(tags.len(), 2 * LENGTHS.len() - 1);
 }
 
-/// The engine in the clear, to which few blocks at once are many.
-struct Few;
-
-impl Bytes for Few {
-    type Byte = PlainByte;
-
-    fn public(&mut self, values: &[u8]) -> PlainByte {
-        Plain.public(values)
-    }
-    fn add(&mut self, x: &mut PlainByte, y: &PlainByte) -> Result<(), Abort> {
-        Plain.add(x, y)
-    }
-    fn add_public(&mut self, x: &mut PlainByte, c: &[u8]) -> Result<(), Abort> {
-        Plain.add_public(x, c)
-    }
-    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [PlainByte; N]) -> Result<(), Abort> {
-        Plain.linear(m, x)
-    }
-    fn sbox(&mut self, d: Direction, x: &mut [&mut PlainByte]) -> Result<(), Abort> {
-        Plain.sbox(d, x)
-    }
-    fn join_bytes(&mut self, parts: &[&PlainByte]) -> Result<PlainByte, Abort> {
-        Plain.join_bytes(parts)
-    }
-    fn blocks_at_once(&self) -> usize {
-        4
-    }
-}
-
 /// A key stream in pieces is the one without: each block under its own key and counter.
 #[test]
 fn pieces_of_key_streams_are_parts_of_the_whole() {
@@ -152,7 +124,7 @@ fn pieces_of_key_streams_are_parts_of_the_whole() {
     let index: Vec<usize> = (0..23).map(|i| i * i % 3).collect();
     for (keys, index) in [(keys.gather(&[1]).unwrap(), None), (keys, Some(&index[..]))] {
         let whole = ctr::pieced_keystream(&mut Plain, &keys, index, &counters).unwrap();
-        let pieces = ctr::pieced_keystream(&mut Few, &keys, index, &counters).unwrap();
+        let pieces = ctr::pieced_keystream(&mut Watched::default(), &keys, index, &counters).unwrap();
         let values = |stream: &[PlainByte; 16]| stream.each_ref().map(|byte| byte.values().to_vec());
         assert_eq!(values(&pieces), values(&whole));
     }

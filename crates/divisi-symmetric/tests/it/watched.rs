@@ -14,9 +14,9 @@ use divisi_symmetric::mode::ghash::Steps;
 use divisi_symmetric::mode::one_shot::{ccm, gcm_siv, siv, wrap};
 use std::slice::from_ref;
 
-/// Counts the bytes that are opened.
+/// Counts the bytes that are opened. To it few blocks at once are many.
 #[derive(Default)]
-struct Watched {
+pub(crate) struct Watched {
     opened: usize,
 }
 
@@ -103,7 +103,7 @@ where
 }
 
 /// Values in the clear owe nothing.
-struct Nothing;
+pub(crate) struct Nothing;
 
 impl Debt for Nothing {
     type Payer = Watched;
