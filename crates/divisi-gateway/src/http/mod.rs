@@ -133,12 +133,13 @@ impl Service {
             self.done(head, plan.needs_servers(), Zeroizing::default(), None, id).await
         };
         let length = answer.body.as_ref().map_or(0, |body| body.len());
-        let (answer, share) = match body::share_of_answer(length, share, budget) {
+        let (mut answer, share) = match body::share_of_answer(length, share, budget) {
             Some(share) => (answer, share),
             None => (ApiAnswer::busy(), None),
         };
-        let note = answer.note.as_deref().zip(hidden.as_deref()).map(|(note, name)| unnamed(note, name));
-        let answer = ApiAnswer { note: note.or_else(|| answer.note.clone()), ..answer };
+        if let Some(key) = hidden {
+            answer.note = answer.note.map(|note| unnamed(&note, &key));
+        }
         // what is left of a body would be taken for the next request
         let answer = if whole { answer } else { body::close(answer) };
         Handled { answer, share, route, token, key }

@@ -136,10 +136,8 @@ async fn handle(face: &Arc<KmsFace>, mut request: Request<Incoming>) -> Response
     // other sentences name the key
     let later = matches!(code, Code::Unavailable | Code::ResourceExhausted | Code::DeadlineExceeded);
     let named = face.log_keys && route != "none";
-    let note = status.as_ref().filter(|_| later).map(|status| match face.log_keys {
-        true => status.message().to_owned(),
-        false => unnamed(status.message(), face.key.as_str()),
-    });
+    let note = status.as_ref().filter(|_| later).map(Status::message);
+    let note = note.map(|note| if face.log_keys { note.into() } else { unnamed(note, face.key.as_str()) });
     face.log.request(&RequestLine {
         id: &told.take().unwrap_or_else(|| fresh_id(&*face.world)),
         route,
