@@ -1,6 +1,7 @@
 //! What the ciphers ask of an engine: layers, products and rounds, by an engine that counts.
 
-use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Plain};
+use crate::engine::Counting;
+use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Plain};
 use divisi_field::{Field, Gf128};
 use divisi_symmetric::aes::{self, KeySize};
 use divisi_symmetric::mode::gcm;
@@ -10,74 +11,6 @@ use proptest::prelude::*;
 
 type Byte = <Plain as Bytes>::Byte;
 type Block = <Plain as Blocks>::Block;
-
-/// Computes in the clear and counts.
-#[derive(Default)]
-struct Counting {
-    layers: usize,
-    sboxes: usize,
-    rounds: u64,
-    products: usize,
-}
-
-impl Bytes for Counting {
-    type Byte = Byte;
-    fn public(&mut self, values: &[u8]) -> Byte {
-        Plain.public(values)
-    }
-    fn add(&mut self, x: &mut Byte, y: &Byte) -> Result<(), Abort> {
-        Plain.add(x, y)
-    }
-    fn add_public(&mut self, x: &mut Byte, c: &[u8]) -> Result<(), Abort> {
-        Plain.add_public(x, c)
-    }
-    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [Byte; N]) -> Result<(), Abort> {
-        Plain.linear(m, x)
-    }
-    fn sbox(&mut self, d: Direction, x: &mut [&mut Byte]) -> Result<(), Abort> {
-        self.layers += 1;
-        self.sboxes += x.iter().map(|x| x.lanes()).sum::<usize>();
-        Plain.sbox(d, x)
-    }
-    fn join_bytes(&mut self, parts: &[&Byte]) -> Result<Byte, Abort> {
-        Plain.join_bytes(parts)
-    }
-}
-
-impl Blocks for Counting {
-    type Block = Block;
-    fn add_block(&mut self, x: &mut Block, y: &Block) -> Result<(), Abort> {
-        Plain.add_block(x, y)
-    }
-    fn add_public_block(&mut self, x: &mut Block, c: &[u128]) -> Result<(), Abort> {
-        Plain.add_public_block(x, c)
-    }
-    fn combine(&mut self, x: &Block, c: &[u128]) -> Result<Block, Abort> {
-        Plain.combine(x, c)
-    }
-    fn square(&mut self, x: &Block) -> Block {
-        Plain.square(x)
-    }
-    fn multiply(&mut self, x: &Block, y: &Block) -> Result<Block, Abort> {
-        self.rounds += 1;
-        self.products += x.lanes();
-        Plain.multiply(x, y)
-    }
-    fn dot(&mut self, sums: &[(&Block, &Block)]) -> Result<Block, Abort> {
-        self.rounds += 1;
-        self.products += sums.iter().map(|(x, _)| x.lanes()).sum::<usize>();
-        Plain.dot(sums)
-    }
-    fn join(&mut self, parts: &[&Block]) -> Block {
-        Plain.join(parts)
-    }
-}
-
-impl Convert<[Byte; 16], Block> for Counting {
-    fn convert(&mut self, x: [Byte; 16]) -> Result<Block, Abort> {
-        Plain.convert(x)
-    }
-}
 
 fn key(size: KeySize) -> Vec<Byte> {
     (0..size.bytes()).map(|i| Plain.public(&[i as u8, 1])).collect()

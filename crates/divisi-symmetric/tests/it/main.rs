@@ -4,6 +4,7 @@
 mod chains;
 mod circuits;
 mod costs;
+mod engine;
 mod functions;
 mod gcm;
 mod hashes;

@@ -1,10 +1,8 @@
 //! The engine in the clear, watched: what the modes open is what they return, and nothing else; and in an
 //! engine that takes few blocks at once they compute the same.
 
-use divisi_core::{
-    Abort, Blocks, Boolean, Bytes, Compares, Convert, Debt, Direction, Lanes, Matrix, Opens, Pending, Plain,
-    PlainBit, PlainBlock, PlainByte, ProgramRun, Settles, Verified,
-};
+use crate::engine::Counting;
+use divisi_core::{Bytes, Plain, PlainByte};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::engines::{GcmEngine, Releases};
 use divisi_symmetric::mode::gcm::{
@@ -13,133 +11,6 @@ use divisi_symmetric::mode::gcm::{
 use divisi_symmetric::mode::ghash::Steps;
 use divisi_symmetric::mode::one_shot::{ccm, gcm_siv, siv, wrap};
 use std::slice::from_ref;
-
-/// Counts the bytes that are opened. To it few blocks at once are many.
-#[derive(Default)]
-pub(crate) struct Watched {
-    opened: usize,
-}
-
-impl Watched {
-    /// How many bytes were opened since the last call.
-    fn opened(&mut self) -> usize {
-        std::mem::take(&mut self.opened)
-    }
-}
-
-impl Bytes for Watched {
-    type Byte = PlainByte;
-
-    fn public(&mut self, values: &[u8]) -> PlainByte {
-        Plain.public(values)
-    }
-    fn add(&mut self, x: &mut PlainByte, y: &PlainByte) -> Result<(), Abort> {
-        Plain.add(x, y)
-    }
-    fn add_public(&mut self, x: &mut PlainByte, c: &[u8]) -> Result<(), Abort> {
-        Plain.add_public(x, c)
-    }
-    fn linear<const N: usize>(&mut self, m: &Matrix<N>, x: &mut [PlainByte; N]) -> Result<(), Abort> {
-        Plain.linear(m, x)
-    }
-    fn sbox(&mut self, d: Direction, x: &mut [&mut PlainByte]) -> Result<(), Abort> {
-        Plain.sbox(d, x)
-    }
-    fn join_bytes(&mut self, parts: &[&PlainByte]) -> Result<PlainByte, Abort> {
-        Plain.join_bytes(parts)
-    }
-    fn blocks_at_once(&self) -> usize {
-        4
-    }
-}
-
-impl Boolean for Watched {
-    type Bit = PlainBit;
-
-    fn public_bit(&mut self, values: &[bool]) -> PlainBit {
-        Plain.public_bit(values)
-    }
-    fn join_bits(&mut self, parts: &[&PlainBit]) -> PlainBit {
-        Plain.join_bits(parts)
-    }
-    fn run(&mut self, jobs: &mut [ProgramRun<'_, PlainBit>]) -> Result<(), Abort> {
-        Plain.run(jobs)
-    }
-}
-
-impl Blocks for Watched {
-    type Block = PlainBlock;
-
-    fn add_block(&mut self, x: &mut PlainBlock, y: &PlainBlock) -> Result<(), Abort> {
-        Plain.add_block(x, y)
-    }
-    fn add_public_block(&mut self, x: &mut PlainBlock, c: &[u128]) -> Result<(), Abort> {
-        Plain.add_public_block(x, c)
-    }
-    fn combine(&mut self, x: &PlainBlock, c: &[u128]) -> Result<PlainBlock, Abort> {
-        Plain.combine(x, c)
-    }
-    fn square(&mut self, x: &PlainBlock) -> PlainBlock {
-        Plain.square(x)
-    }
-    fn multiply(&mut self, x: &PlainBlock, y: &PlainBlock) -> Result<PlainBlock, Abort> {
-        Plain.multiply(x, y)
-    }
-    fn dot(&mut self, sums: &[(&PlainBlock, &PlainBlock)]) -> Result<PlainBlock, Abort> {
-        Plain.dot(sums)
-    }
-    fn join(&mut self, parts: &[&PlainBlock]) -> PlainBlock {
-        Plain.join(parts)
-    }
-}
-
-impl<X, Y> Convert<X, Y> for Watched
-where
-    Plain: Convert<X, Y>,
-{
-    fn convert(&mut self, x: X) -> Result<Y, Abort> {
-        Plain.convert(x)
-    }
-}
-
-/// Values in the clear owe nothing.
-pub(crate) struct Nothing;
-
-impl Debt for Nothing {
-    type Payer = Watched;
-
-    fn take_over(&mut self, _: Self) {}
-    fn hand_over(self, _: &mut Watched) {}
-    fn pay(self, _: &mut Watched) -> Result<(), Abort> {
-        Ok(())
-    }
-    fn fail(_: &mut Watched, abort: Abort) -> Abort {
-        abort
-    }
-}
-
-impl Settles for Watched {
-    type Debt = Nothing;
-
-    fn closed<T>(&mut self, out: T) -> Result<Pending<T, Nothing>, Abort> {
-        Ok(Pending::owing(out, Nothing))
-    }
-}
-
-impl Opens<Vec<PlainByte>> for Watched {
-    type Public = Vec<Vec<u8>>;
-
-    fn open(&mut self, x: Verified<Vec<PlainByte>>) -> Result<Vec<Vec<u8>>, Abort> {
-        self.opened += x.get().iter().map(Lanes::lanes).sum::<usize>();
-        Ok(x.get().iter().map(|byte| byte.values().to_vec()).collect())
-    }
-}
-
-impl Compares<PlainBlock> for Watched {
-    fn vanish(&mut self, x: &[PlainBlock]) -> Result<Vec<bool>, Abort> {
-        Plain.vanish(x)
-    }
-}
 
 /// One lane of each byte.
 fn secret<E: Bytes>(e: &mut E, bytes: &[u8]) -> Vec<E::Byte> {
@@ -155,7 +26,7 @@ fn text(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i * i % 251) as u8).collect()
 }
 
-fn key(e: &mut Watched) -> RoundKeys<PlainByte> {
+fn key(e: &mut Counting) -> RoundKeys<PlainByte> {
     let key = secret(e, b"what nobody sees");
     aes::expand(e, &key).unwrap()
 }
@@ -174,7 +45,7 @@ fn run<E: GcmEngine>(e: &mut E, items: &[GcmItem<'_>], texts: &[&[u8]]) -> Vec<O
 
 /// The same, of which as much was opened as is returned.
 fn outcomes(items: &[GcmItem<'_>], texts: &[&[u8]]) -> Vec<Outcome> {
-    let e = &mut Watched::default();
+    let e = &mut Counting::default();
     let outcomes = run(e, items, texts);
     assert_eq!(outcomes, run(&mut Plain, items, texts));
     let returned = outcomes.iter().map(|outcome| match outcome {
@@ -213,7 +84,7 @@ fn batches_open_what_they_return() {
 /// The same of messages by themselves, and of modes whose tags are opened before the rest.
 #[test]
 fn messages_open_what_they_return() {
-    let e = &mut Watched::default();
+    let e = &mut Counting::default();
     let round_keys = key(e);
     let mut of_gcm = MessagesKey::new(e, round_keys.clone(), Steps::new(2, 2).unwrap()).unwrap();
     let of_siv = siv::SivKey::from_round_keys(e, round_keys.clone(), round_keys.clone()).unwrap();
@@ -287,7 +158,7 @@ fn pieces_of_messages_are_parts_of_the_whole() {
             let whole = in_chunks(&mut Plain, &iv, &text, 16 * chunk);
             assert_eq!(whole[2], text);
             assert_eq!(
-                in_chunks(&mut Watched::default(), &iv, &text, 16 * chunk),
+                in_chunks(&mut Counting::default(), &iv, &text, 16 * chunk),
                 whole,
                 "{blocks}, {chunk}"
             );
