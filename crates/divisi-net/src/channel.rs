@@ -39,7 +39,8 @@ impl Channel {
     /// From now on a receive whose time limit passes waits for up to `limits` limits more, one each time that
     /// the peer says that it works, or that it waits for somebody else than us: for protocols in which
     /// parties take their turns one after the other, so that the last one waits for the work of all. A peer
-    /// that gives no answer ends the wait as before.
+    /// that gives no answer ends the wait as before, and so do, after the second limit, parties that all wait
+    /// for one another.
     pub fn set_patience(&self, limits: u32) {
         self.patience.store(limits, Ordering::Relaxed);
     }
@@ -108,7 +109,12 @@ impl Channel {
                 }
                 let claimed = claim.flatten();
                 let is_patient = waits < self.patience.load(Ordering::Relaxed);
-                if is_patient && claimed.is_some_and(|(party, _)| party != self.fabric.me) {
+                // one look at a circle may be too early: a message of it may be on its way
+                let in_vain = || {
+                    let others = claimed.filter(|(party, _)| waits > 0 && *party != from);
+                    others.is_some_and(|claim| self.follow(from, step, claim).is_none())
+                };
+                if is_patient && claimed.is_some_and(|(party, _)| party != self.fabric.me) && !in_vain() {
                     (asked, waits) = (false, waits + 1);
                     link.inbox.ask(key, false);
                     begun = Some((start, later(now, self.fabric.timeout())));
@@ -118,7 +124,8 @@ impl Channel {
                 let claim = claim.filter(|_| claimed.is_none_or(|(party, _)| party != from));
                 limit += GRACE;
                 if now >= limit || claim.is_some() {
-                    let claim = claim.flatten().map(|claim| self.follow(from, step, claim));
+                    // of a circle nobody stands out: the first claim stays
+                    let claim = claim.flatten().map(|claim| self.follow(from, step, claim).unwrap_or(claim));
                     // who was asked may have ended the session, and says because of whom
                     self.check(step)?;
                     return Err(Fault::Stalled { peer: from, step, waited: now - start, claim });
@@ -133,18 +140,18 @@ impl Channel {
     }
 
     /// For whom a chain of parties waits that begins with `from`, whose answer is `claim`: each is asked in
-    /// turn, until one gives no answer or works. If the chain comes back to us or to one that was asked
-    /// before, nobody stands out, and the first claim stays.
-    fn follow(&self, from: PartyId, step: Step, claim: (PartyId, u32)) -> (PartyId, u32) {
+    /// turn, until one gives no answer or works. `None` if the chain comes back to us or to one that was
+    /// asked before.
+    fn follow(&self, from: PartyId, step: Step, claim: (PartyId, u32)) -> Option<(PartyId, u32)> {
         let key = (self.session.number, self.strand);
         let (mut known, mut last) = (vec![self.fabric.me, from], claim);
         loop {
             let (party, _) = last;
             if known.contains(&party) {
-                return claim;
+                return None;
             }
             known.push(party);
-            let Ok(link) = self.fabric.link(party, step) else { return last };
+            let Ok(link) = self.fabric.link(party, step) else { return Some(last) };
             link.inbox.ask(key, true);
             self.fabric.tell(link, key.0, Control::Ask { strand: key.1 });
             let until = later(self.fabric.world.now(), GRACE);
@@ -159,7 +166,7 @@ impl Channel {
             link.inbox.ask(key, false);
             match answer {
                 Some(next) if next.0 != party => last = next,
-                _ => return last,
+                _ => return Some(last),
             }
         }
     }
