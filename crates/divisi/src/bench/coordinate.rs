@@ -176,22 +176,12 @@ impl Parties<'_> {
             if through.is_empty() {
                 self.processes.order_all(&Order::Go)?;
             } else if through.len() == owns.len() {
-                return Ok(self.slowest(&through));
+                return Ok(slowest(self.clocks, &through));
             } else {
                 let error = "some parties have ended a phase that others begin: report this";
                 return Err(Failure::mismatch(error).at(step));
             }
         }
-    }
-
-    /// The times of each phase, which are those of its slowest party; zero for a phase that the engine does
-    /// not report.
-    fn slowest(&self, through: &[Vec<(String, Took)>]) -> Vec<Took> {
-        let of = |phase: &str| {
-            let all = through.iter().flatten().filter(|(name, _)| name == phase);
-            all.fold(Took::default(), |most, (_, took)| most.max(*took))
-        };
-        self.clocks.iter().map(|clock| of(clock.name)).collect()
     }
 
     /// Begin the next session, with a key of its own, for repetitions of this many instances.
@@ -247,6 +237,15 @@ impl Parties<'_> {
         self.answered.count(self.job, &outputs);
         Ok(())
     }
+}
+
+/// The times of each phase, which are those of its slowest party; zero for a phase that no party reports.
+fn slowest(clocks: &[Clock], through: &[Vec<(String, Took)>]) -> Vec<Took> {
+    let of = |phase: &str| {
+        let all = through.iter().flatten().filter(|(name, _)| name == phase);
+        all.fold(Took::default(), |most, (_, took)| most.max(*took))
+    };
+    clocks.iter().map(|clock| of(clock.name)).collect()
 }
 
 /// Put the repetitions together: medians of times; maxima over the parties of traffic, rounds, memory and
@@ -318,5 +317,60 @@ mod tests {
     fn fewer_bits_than_were_asked_for_are_a_failure() {
         assert!(enough(Some(57), Some(57.0)).is_ok() && enough(None, None).is_ok());
         assert!(enough(Some(58), Some(57.9)).is_err() && enough(Some(1), None).is_err());
+    }
+
+    fn took(seconds: f64, cpu_seconds: f64) -> Took {
+        Took { seconds, cpu_seconds }
+    }
+
+    /// Figures of rep3 at three parties of whom each has the largest of something, in repetitions of which
+    /// the second is the slowest; the parties' verifications have this many bits.
+    fn of_parties(bits: [f64; 3]) -> Measured {
+        let of = |party: u64| {
+            let most = |other: u64| if party == other { 9 } else { party };
+            let phases = [("online".to_owned(), (most(0), 10 * most(1), most(2) as u32))];
+            Costs {
+                phases: phases.into(),
+                checks: [("A7".to_owned(), most(1))].into(),
+                verification_error_bits: Some(bits[party as usize]),
+                computational_bits: Some(100.0 + most(0) as f64),
+                peak_rss_bytes: Some(most(2)),
+                ..Costs::default()
+            }
+        };
+        let options = BenchOptions::default();
+        let clocks = options.engine().unwrap().phases(&options.settings());
+        let times = [2.0, 7.0, 3.0].map(|seconds| vec![took(seconds, 10.0 - seconds); clocks.len()]);
+        let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
+        measured(options.settings(), clocks, times.into(), &[0, 1, 2].map(of), calibration)
+    }
+
+    /// A report has the largest costs of all parties, their least security, and the median of times.
+    #[test]
+    fn no_party_hides_behind_another() {
+        let of = of_parties([61.0, 60.0, 62.0]);
+        let online = of.phase("online");
+        assert_eq!((online.bits, online.bytes, online.rounds), (9, 90, 9));
+        assert_eq!((online.seconds, online.cpu_seconds), (3.0, 7.0));
+        assert_eq!((of.checks["A7"], of.peak_rss_bytes), (9, Some(9)));
+        assert_eq!((of.verification_error_bits, of.computational_bits), (Some(60.0), Some(101.0)));
+        assert_eq!((of.parties, of.reps), (3, 3));
+        let through = [[1.0, 4.0], [3.0, 2.0]].map(|[a, b]| vec![("a".to_owned(), took(a, b))]);
+        let clocks = ["a", "b"].map(|name| Clock::apart(name, &[]));
+        let slowest = slowest(&clocks, &through);
+        assert_eq!(
+            slowest.iter().map(|t| (t.seconds, t.cpu_seconds)).collect::<Vec<_>>(),
+            [(3.0, 4.0), (0.0, 0.0)]
+        );
+    }
+
+    /// The bits of security that the report promises are those of the party that reached fewest.
+    #[test]
+    fn a_party_that_verifies_too_little_ends_a_benchmark() {
+        let engine = engine::by_default();
+        let asked = f64::from(engine.statistical_bits(&EngineSettings::default()).unwrap());
+        let reached = |bits| reached(engine, &of_parties(bits));
+        assert!(reached([asked; 3]).is_ok());
+        assert!(reached([asked, asked, asked - 0.1]).is_err());
     }
 }

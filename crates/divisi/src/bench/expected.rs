@@ -78,11 +78,14 @@ fn library(job: &JobSpec, key: &[u8]) -> Option<ExpectedOutput> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::circuit::hold;
     use crate::engine::job::Cipher;
-    use crate::engine::job::{BlocksJob, DigestsJob};
+    use crate::engine::job::{Between, BlocksJob, CircuitJob, DigestsJob};
     use divisi_core::Direction;
     use divisi_symmetric::aes::KeySize;
     use divisi_symmetric::algorithm::Settings;
+    use divisi_symmetric::gates::Adder;
+    use std::sync::Arc;
 
     fn rows(rows: &[&[u8]]) -> Rows {
         let mut all = Rows::default();
@@ -118,5 +121,26 @@ mod tests {
         let none = rows(&[&[]]);
         assert_eq!(wrong(&hash, &none, &rows(&[&digest])), None);
         assert_eq!(wrong(&hash, &none, &rows(&[&digest[1..]])), Some(0));
+    }
+
+    /// Of a circuit every bit of every output counts.
+    #[test]
+    fn a_wrong_bit_of_a_circuit_is_found_and_named() {
+        let circuit = Arc::new(hold("aes128", Adder::FewestAnds, false).unwrap());
+        let inputs = [1, 2, 3].map(|i| std::array::from_fn::<u8, 32, _>(|j| (i * j) as u8));
+        let inputs = rows(&inputs.each_ref().map(|row| &row[..]));
+        let columns = circuit.columns(3, &inputs.columns(0..3, 32)).unwrap();
+        let outputs = [0, 1, 2].map(|row| std::array::from_fn::<u8, 16, _>(|j| columns[3 * j + row]));
+        let job = CircuitJob { circuit, adder: Adder::FewestAnds, between: Between::Client, count: 3 };
+        let job = JobSpec::Circuit(job);
+        let expected = Expected::new(&job, &[]).unwrap();
+        let wrong =
+            |of: [[u8; 16]; 3]| expected.wrong(&inputs, &rows(&of.each_ref().map(|row| &row[..]))).unwrap();
+        assert_eq!(wrong(outputs), None);
+        for (row, byte) in (0..3).flat_map(|row| [(row, 0), (row, 5), (row, 15)]) {
+            let mut outputs = outputs;
+            outputs[row][byte] ^= 0x80;
+            assert_eq!(wrong(outputs), Some(row));
+        }
     }
 }

@@ -93,10 +93,15 @@ impl Watch for Clock<'_> {
     }
 
     fn took(&mut self, phase: &'static str, took: Took) {
-        match self.took.iter_mut().find(|(name, _)| name == phase) {
-            Some((_, sum)) => sum.add(took),
-            None => self.took.push((phase.to_owned(), took)),
-        }
+        add(&mut self.took, phase, took);
+    }
+}
+
+/// Add the duration of a part of a phase.
+fn add(all: &mut Vec<(String, Took)>, phase: &str, took: Took) {
+    match all.iter_mut().find(|(name, _)| name == phase) {
+        Some((_, sum)) => sum.add(took),
+        None => all.push((phase.to_owned(), took)),
     }
 }
 
@@ -143,5 +148,20 @@ fn costs(party: &mut dyn EngineParty) -> Costs {
         peak_rss_bytes: peak_rss(),
         kernel: divisi_field::kernel::active().name().to_owned(),
         facts: serde_json::Value::Object(party.facts()).to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_parts_of_a_phase_count() {
+        let mut all = Vec::new();
+        for (phase, seconds) in [("online", 1.0), ("verification", 4.0), ("online", 2.0)] {
+            add(&mut all, phase, Took { seconds, cpu_seconds: 2.0 * seconds });
+        }
+        let of = all.iter().map(|(name, took)| (&name[..], took.seconds, took.cpu_seconds));
+        assert_eq!(of.collect::<Vec<_>>(), [("online", 3.0, 6.0), ("verification", 4.0, 8.0)]);
     }
 }

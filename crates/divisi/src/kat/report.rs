@@ -109,3 +109,22 @@ impl Account {
         KatReport { algorithms, calls: self.calls, openings: self.openings, equal_keys }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whichever algorithm fails, and however many pass, the report is no good one; nor is that of nothing.
+    #[test]
+    fn a_report_is_good_if_nothing_failed_and_something_passed() {
+        for at in 0..3 {
+            let mut report = Account::default().report([].iter());
+            report.algorithms = vec![Tally::default(); 3];
+            assert!(!report.is_good());
+            report.algorithms[2 - at].passed = 1;
+            assert!(report.is_good());
+            report.algorithms[at].failed = 1;
+            assert!(!report.is_good(), "{at}");
+        }
+    }
+}

@@ -98,8 +98,8 @@ impl<'o> Evaluation<'o> {
                 return;
             }
         };
-        let differs = cell.asserted.is_some_and(|asserted| (ours - asserted).abs() > 1e-9 * asserted.abs());
-        cell.state = if differs { "differs" } else { "ok" };
+        cell.state =
+            if cell.asserted.is_some_and(|asserted| differ(ours, asserted)) { "differs" } else { "ok" };
         cell.ours = Some(ours);
         let Some(report) = record.and_then(|(_, record)| record.end.as_ref().ok()) else { return };
         let (cpu, number) =
@@ -133,6 +133,11 @@ impl<'o> Evaluation<'o> {
     }
 }
 
+/// Whether two exact figures differ by more than what arithmetic rounds.
+fn differ(ours: f64, asserted: f64) -> bool {
+    (ours - asserted).abs() > 1e-9 * asserted.abs()
+}
+
 /// The runs, each with what its cells do not tell.
 pub fn runs(records: &[RunRecord]) -> Value {
     let run = |record: &RunRecord| {
@@ -144,4 +149,20 @@ pub fn runs(records: &[RunRecord]) -> Value {
         })
     };
     records.iter().map(run).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_figures_that_differ_at_all_differ() {
+        for asserted in [1.0, 8.5, 568_504.0, 1e7, -3.0] {
+            for (ours, is_other) in [(asserted * (1.0 + 1e-12), false), (asserted * (1.0 + 1e-7), true)] {
+                assert_eq!(differ(ours, asserted), is_other, "{ours} {asserted}");
+                assert_eq!(differ(-ours, -asserted), is_other, "{ours} {asserted}");
+            }
+        }
+        assert!(differ(1e-12, 0.0) && !differ(0.0, 0.0) && differ(1.0, -1.0));
+    }
 }

@@ -205,8 +205,11 @@ fn as_many_bits_are_reached_as_are_asked_for() {
 
 #[test]
 fn json_has_every_field_that_scripts_rely_on() {
-    let options = BenchOptions { reps: 1, warmup: 0, ..BenchOptions::default() };
+    let options = BenchOptions { reps: 2, warmup: 1, ..BenchOptions::default() };
     let json = run(&options.counted(10)).to_json();
+    // those that warm up are none of the figures
+    let repetitions = json["repetitions"].as_object().unwrap();
+    assert!(repetitions.values().all(|of| of.as_array().unwrap().len() == 2), "{repetitions:?}");
     assert_eq!(phases(&json), ["setup", "preprocessing", "online", "verification"]);
     let phases = json["phases"].as_array().unwrap();
     for field in ["seconds", "cpu_seconds_per_party", "bits_sent_per_party", "bytes_sent_per_party", "rounds"]

@@ -80,15 +80,19 @@ impl Shared {
         self.over.load(Ordering::SeqCst)
     }
 
-    /// Record the end of a request; `done` if it was not refused.
-    fn tell(&self, kind: RequestKind, began: Instant, ended: Instant, done: bool) {
+    /// Record the end of a request: whether its result was right, or `None` if it was refused.
+    fn tell(&self, kind: RequestKind, began: Instant, ended: Instant, right: Option<bool>) {
+        if right == Some(false) {
+            self.wrong.store(true, Ordering::SeqCst);
+            return;
+        }
         let Some((start, stop)) = self.window.get() else { return };
         if began < *start || ended > *stop {
             return;
         }
         let mut tallies = lock(&self.tallies);
         let tally = tallies.entry(kind).or_default();
-        if done {
+        if right.is_some() {
             tally.latencies.push(ended.duration_since(began).as_secs_f64() * 1e3);
         } else {
             tally.refused += 1;
@@ -238,10 +242,9 @@ impl Worker {
                 return;
             }
             match result {
-                Ok(true) => self.shared.tell(kind, began, ended, true),
-                Ok(false) => self.shared.wrong.store(true, Ordering::SeqCst),
+                Ok(right) => self.shared.tell(kind, began, ended, Some(right)),
                 Err(error) if self.goes_on(&error) => {
-                    self.shared.tell(kind, began, ended, false);
+                    self.shared.tell(kind, began, ended, None);
                     std::thread::sleep(AGAIN);
                 }
                 Err(error) => {
@@ -286,25 +289,41 @@ mod tests {
         let shared = Shared::new(channel().0);
         let ms = Duration::from_millis;
         let early = Instant::now();
-        shared.tell(RequestKind::OneBlock, early, early, true);
+        shared.tell(RequestKind::OneBlock, early, early, Some(true));
         assert!(shared.take().is_empty(), "the clock has not started");
 
         shared.start(ms(1000));
         let (start, stop) = *shared.window.get().unwrap();
         assert_eq!(stop - start, ms(1000));
-        shared.tell(RequestKind::OneBlock, start + ms(1), start + ms(5), true);
-        shared.tell(RequestKind::OneBlock, start + ms(5), stop, true);
-        shared.tell(RequestKind::OneBlock, start + ms(6), start + ms(7), false);
-        shared.tell(RequestKind::Hash, start, stop, true);
-        for done in [true, false] {
-            shared.tell(RequestKind::OneBlock, early, start + ms(1), done);
-            shared.tell(RequestKind::OneBlock, start + ms(999), stop + ms(1), done);
+        shared.tell(RequestKind::OneBlock, start + ms(1), start + ms(5), Some(true));
+        shared.tell(RequestKind::OneBlock, start + ms(5), stop, Some(true));
+        shared.tell(RequestKind::OneBlock, start + ms(6), start + ms(7), None);
+        shared.tell(RequestKind::Hash, start, stop, Some(true));
+        for how in [Some(true), None] {
+            shared.tell(RequestKind::OneBlock, early, start + ms(1), how);
+            shared.tell(RequestKind::OneBlock, start + ms(999), stop + ms(1), how);
         }
+        assert!(!shared.was_wrong());
         let tallies = shared.take();
         let blocks = &tallies[&RequestKind::OneBlock];
         assert_eq!((&blocks.latencies[..], blocks.refused), (&[4.0, 995.0][..], 1));
         assert_eq!(tallies[&RequestKind::Hash].latencies, [1000.0]);
         assert_eq!(tallies.len(), 2);
+    }
+
+    /// A wrong result is no figure, and never forgotten, also if the clock did not run.
+    #[test]
+    fn a_wrong_result_is_told() {
+        for started in [false, true] {
+            let shared = Shared::new(channel().0);
+            let now = Instant::now();
+            started.then(|| shared.start(Duration::from_secs(1)));
+            for right in [false, true] {
+                shared.tell(RequestKind::Hash, now, now, Some(right));
+                assert!(shared.was_wrong());
+            }
+            assert!(shared.take().is_empty());
+        }
     }
 
     /// An error is a refusal if the servers refused, or if the request may succeed later; a result that does
