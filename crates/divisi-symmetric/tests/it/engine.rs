@@ -15,14 +15,19 @@ pub(crate) struct Counting {
     pub(crate) rounds: u64,
     pub(crate) products: usize,
     /// Bytes that were opened.
-    opened: usize,
+    opened: Vec<u8>,
 }
 
 impl Counting {
-    /// How many bytes were opened since the last call.
-    pub(crate) fn opened(&mut self) -> usize {
-        std::mem::take(&mut self.opened)
+    /// The bytes that were opened since the last call, sorted.
+    pub(crate) fn opened(&mut self) -> Vec<u8> {
+        sorted(std::mem::take(&mut self.opened))
     }
+}
+
+pub(crate) fn sorted(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.sort_unstable();
+    bytes
 }
 
 impl Bytes for Counting {
@@ -134,7 +139,7 @@ impl Opens<Vec<PlainByte>> for Counting {
     type Public = Vec<Vec<u8>>;
 
     fn open(&mut self, x: Verified<Vec<PlainByte>>) -> Result<Vec<Vec<u8>>, Abort> {
-        self.opened += x.get().iter().map(Lanes::lanes).sum::<usize>();
+        x.get().iter().for_each(|byte| self.opened.extend_from_slice(byte.values()));
         Ok(x.get().iter().map(|byte| byte.values().to_vec()).collect())
     }
 }
