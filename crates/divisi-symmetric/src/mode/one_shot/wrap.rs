@@ -283,4 +283,27 @@ mod tests {
             assert_eq!(u64::from_be_bytes(a) ^ u64::from_be_bytes(ICV1), t);
         }
     }
+
+    /// Of the claims of KWP one holds if all before the key is right and all after it is zero, else none.
+    #[test]
+    fn each_byte_beside_the_key_counts() {
+        let unwrapped = |value: &[u8]| {
+            let value: Vec<PlainByte> = value.iter().map(|byte| PlainByte::new(vec![*byte])).collect();
+            let decrypt = Direction::Decrypt;
+            let mut wrapping = Wrapping::new(&mut Plain, WrapForm::Kwp, decrypt, false, &value).unwrap();
+            wrapping.advance(value, usize::MAX);
+            let released = wrapping.unwrapped(&mut Plain).unwrap().release_one(&mut Plain).unwrap();
+            released.map(|key| key.get().len())
+        };
+        for (halves, padding) in (1..4).flat_map(|halves| (0..HALF).map(move |padding| (halves, padding))) {
+            let key = HALF * halves - padding;
+            let value = [&aiv(key).unwrap()[..], &vec![7; key], &vec![0; padding]].concat();
+            assert_eq!(unwrapped(&value), Some(key));
+            for at in (0..HALF).chain(HALF + key..value.len()) {
+                let mut other = value.clone();
+                other[at] ^= 0x80;
+                assert_eq!(unwrapped(&other), None, "{key} bytes, {padding} behind them, byte {at}");
+            }
+        }
+    }
 }
