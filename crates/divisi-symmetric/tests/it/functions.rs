@@ -292,3 +292,33 @@ fn spare_bits_of_outputs_are_zero() {
         }
     }
 }
+
+/// A tag of KMAC of any number of bits is what cSHAKE gives for key, message and that number, and spare bits
+/// are zero.
+#[test]
+fn tags_of_kmac_have_their_number_of_bits() {
+    use cshake::digest::{ExtendableOutput, Update, XofReader};
+    for bits in [1_u16, 7, 8, 9, 17, 249, 255, 256, 257] {
+        let output_bytes = usize::from(bits).div_ceil(8);
+        let spare_output_bits = 8 * output_bytes - usize::from(bits);
+        let mut encoded = [&[1, 136, 2, 1, 0][..], &[0x5a; 32]].concat();
+        encoded.resize(136, 0);
+        let number = match bits.to_be_bytes() {
+            [0, low] => vec![low, 1],
+            [high, low] => vec![high, low, 2],
+        };
+        let mut theirs = cshake::CShake256::new_with_function_name(b"KMAC", b"here");
+        theirs.update(&[&encoded[..], &[0xc3; 5], &number].concat());
+        let mut want = vec![0; output_bytes];
+        theirs.finalize_xof().read(&mut want);
+        want[output_bytes - 1] &= 0xff >> spare_output_bits;
+        let settings = Settings {
+            output_bytes,
+            spare_output_bits,
+            customization: b"here".to_vec(),
+            ..Settings::new("kmac256".parse().unwrap())
+        };
+        let case = Case { key: vec![0x5a; 32], nonce: [0; 12], message: vec![0xc3; 5] };
+        assert_eq!(outputs(&PlainLab, &settings, &[case]), [want], "{bits} bits");
+    }
+}
