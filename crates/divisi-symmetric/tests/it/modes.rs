@@ -9,9 +9,9 @@ use divisi_symmetric::des::{TripleKey, bits_of};
 use divisi_symmetric::gates::GateBytes;
 use divisi_symmetric::mode::block::{BlockCipher, Octet, counters, keystream};
 use divisi_symmetric::mode::cmac::Doubles;
-use divisi_symmetric::mode::one_shot::ccm;
 use divisi_symmetric::mode::one_shot::gcm_siv::{self, NonceHead};
 use divisi_symmetric::mode::one_shot::siv::SivKey;
+use divisi_symmetric::mode::one_shot::{bitwise, ccm, stealing, xts};
 use divisi_symmetric::mode::{cbc, cmac};
 use divisi_symmetric::suite::{VectorCase, aes_sp800_38a_vectors, mode_vectors, triple_des_vectors};
 use std::slice::from_ref;
@@ -318,5 +318,34 @@ fn blocks_of_strings_are_counted() {
         [(&[][..], 2), (&[&[][..]], 3), (&[&[0; 16], &[0; 17]], 5), (&[&[0; 1], &[], &[0; 33]], 7)]
     {
         assert_eq!(s2v_blocks(strings), blocks, "{strings:?}");
+    }
+}
+
+/// Modes of messages of bits give zeros where a byte of the result has no bits of it, whatever the message
+/// has there: all that they return can be opened.
+#[test]
+fn bits_beyond_a_message_are_zeros() {
+    let (e, key, iv) = (&mut Plain, RoundKeys::with_keys(&[vec![3; 16]]), [vec![9; 16]]);
+    for bits in (129..=137).chain([250, 255, 256, 257]) {
+        // CFB calls the cipher for each bit
+        let few = 8 + bits % 8;
+        let [row, short] = [bits, few].map(|bits: usize| vec![0xff; bits.div_ceil(8)]);
+        let [text, small] =
+            [&row, &short].map(|row| row.iter().map(|b| PlainByte::new(vec![*b])).collect::<Vec<_>>());
+        let spare = 8 * row.len() - bits;
+        let mut found = vec![
+            ("CBC", 17, stealing::encrypt(e, &key, &iv, bits, &text)),
+            ("CBC back", 1, stealing::decrypt(e, &key, &iv, bits, from_ref(&row))),
+            ("CFB", 1, bitwise::encrypt(e, &key, &iv, few, &small)),
+            ("CFB back", 1, bitwise::decrypt(e, &key, &iv, few, from_ref(&short))),
+        ];
+        for direction in [Direction::Encrypt, Direction::Decrypt] {
+            found.push(("XTS", 1, xts::crypt(e, [&key, &key], direction, &iv, bits, &text)));
+        }
+        for (name, from_end, out) in found {
+            let out = out.unwrap();
+            let last = out[out.len() - from_end].values()[0];
+            assert_eq!(last & ((1 << spare) - 1), 0, "{name}, {bits} bits");
+        }
     }
 }
