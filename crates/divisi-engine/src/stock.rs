@@ -99,4 +99,17 @@ mod tests {
         let found: Vec<u8> = parties_in(dir.path()).into_iter().map(PartyId::number).collect();
         assert_eq!(found, [1, 3, 12, 255]);
     }
+
+    /// Of a field's bits as many are lost as the number of parties has, and a part of one is a whole one: no
+    /// more is claimed than a lie leaves.
+    #[test]
+    fn security_is_rounded_down() {
+        for parties in 1..=255 {
+            for [buckets, field] in [[40, 40], [40, 42], [40, 72], [64, 72], [0, 3]] {
+                let bits = statistical_bits(buckets, field, parties);
+                let left = (f64::from(field) - (parties as f64).log2()).floor().max(0.0);
+                assert_eq!(f64::from(bits), left.min(f64::from(buckets)), "{parties}: {buckets}, {field}");
+            }
+        }
+    }
 }
