@@ -1,14 +1,17 @@
 //! Operators that give keys away and destroy them: all three together, and no fewer.
 
 use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually, fails};
-use crate::operator::{self, Order, OrderState};
+use crate::operator::{self, Answer, Asking, Order, OrderState};
+use crate::wire::{decode, encode};
 use crate::{Error, ErrorKind, KeyName, ServerOptions};
 use divisi_net::tamper::Tap;
 use divisi_net::{Frame, Mesh, PartyId, Step};
 use divisi_store::{Maker, StoredKeys};
 use std::fs;
+use std::io::{Read, Write};
+use std::net::Shutdown;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -265,6 +268,17 @@ fn what_an_operator_asks_wrongly_is_refused() {
     let unknown = "client dave is not in the configuration of party 1";
     refused(&harness, [0, 1, 1], &order, "the server here is party 1, not party 2");
     refused(&harness, [0, 0, 1], &order, "the identity is not that of party 1");
+    // every byte of the fingerprint counts
+    let mut fingerprint = *harness.party_identity(0).fingerprint().bytes();
+    fingerprint[31] ^= 1;
+    let nearly = encode(&Asking { party: 1, fingerprint, order: order.clone() }, 0).unwrap();
+    let mut stream = operator::short(&harness.data(0), |path| UnixStream::connect(path)).unwrap();
+    stream.write_all(&nearly).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let Some(Answer::Refused(why)) = decode(&answer) else { panic!("another operator was heard") };
+    assert!(why.contains("the identity is not that of party 1"), "{why}");
     refused(&harness, [0; 3], &chown(&["dave"]), unknown);
     refused(&harness, [0; 3], &chown(&["bob", "dave"]), unknown);
     refused(&harness, [0; 3], &other, "there is no key other at party 1");

@@ -16,6 +16,8 @@ mod slots;
 
 pub use algorithms::least_tag;
 pub(crate) use algorithms::{function_settings, gcm_takes, key_size};
+#[cfg(test)]
+pub(crate) use algorithms::{gcm_serves, mode_serves};
 pub(crate) use listener::accept;
 #[cfg(test)]
 pub(crate) use listener::identity;

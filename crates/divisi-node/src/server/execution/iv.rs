@@ -64,10 +64,20 @@ mod tests {
             coin[i] ^= 1;
             all.insert(iv(&coin, &[1; 16], &[2; 32], 3));
         }
-        all.insert(iv(&[7; 16], &[2; 16], &[2; 32], 3));
-        all.insert(iv(&[7; 16], &[1; 16], &[3; 32], 3));
-        all.insert(iv(&[7; 16], &[1; 16], &[2; 32], 4));
-        assert_eq!(all.len(), 20);
+        for i in 0..16 {
+            let mut key = [1; 16];
+            key[i] ^= 1;
+            all.insert(iv(&[7; 16], &key, &[2; 32], 3));
+        }
+        for i in 0..32 {
+            let mut connection = [2; 32];
+            connection[i] ^= 1;
+            all.insert(iv(&[7; 16], &[1; 16], &connection, 3));
+        }
+        for i in 0..8 {
+            all.insert(iv(&[7; 16], &[1; 16], &[2; 32], 3 ^ (4 << (8 * i))));
+        }
+        assert_eq!(all.len(), 1 + 16 + 16 + 32 + 8);
         for i in 0..N {
             let values: BTreeSet<u8> = all.iter().map(|iv| iv[i]).collect();
             assert!(values.len() > 10, "byte {i} has {} values", values.len());

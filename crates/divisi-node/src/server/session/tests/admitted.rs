@@ -5,7 +5,7 @@ use super::*;
 use crate::admit::{Admit, Lists, What};
 use crate::request::KeyServe;
 use crate::request::{AAD, FunctionRequest, IV, MODE_AAD, MODE_MESSAGE, Mode, ModeRequest, Tag};
-use crate::server::admission::{admit, identity};
+use crate::server::admission::{admit, gcm_serves, identity, mode_serves};
 use divisi_net::Connection;
 use divisi_store::{BLOCK, KeyInfo, Purpose, USES};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -190,6 +190,24 @@ fn a_client_is_its_name_with_its_identity() {
             let refused = admit(three.node(0), &Who { fingerprint, ..alice.clone() }, &item).err();
             let why = refused.expect("refused").message;
             assert!(why.contains("client alice is not in the configuration"), "{item:?}: {why}");
+        }
+    }
+}
+
+/// A key serves what its purpose and its type say, if they agree; a file whose purpose was changed serves
+/// nothing.
+#[test]
+fn a_key_with_another_purpose_than_its_types_serves_nothing() {
+    let (three, keys) = of_each_type();
+    let purposes = [Purpose::Gcm, Purpose::Mac, Purpose::Cbc, Purpose::Siv, Purpose::Wrap];
+    for (_, name, _) in &keys {
+        let info = three.node(0).keys.load(name).unwrap().unwrap().info;
+        for purpose in purposes.into_iter().filter(|purpose| *purpose != info.purpose) {
+            let key = KeyInfo { purpose, ..info.clone() };
+            assert!(gcm_serves(&key).is_err(), "{key:?}");
+            for mode in [Mode::Cbc, Mode::Siv, Mode::Kw, Mode::Kwp] {
+                assert!(mode_serves(&key, mode).is_err(), "{mode} {key:?}");
+            }
         }
     }
 }
