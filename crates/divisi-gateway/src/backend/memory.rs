@@ -14,6 +14,8 @@ pub struct Memory {
     keys: Mutex<BTreeMap<KeyName, Key>>,
     /// What every call answers, if the servers are to be down.
     down: Mutex<Option<BackendTrouble>>,
+    /// How many calls are answered before.
+    spared: AtomicUsize,
     /// After how many encryptions more the key is replaced each time.
     restless: AtomicUsize,
     /// Whether the next look for a key finds none.
@@ -24,6 +26,11 @@ impl Memory {
     /// From now on let every call fail like this, or none.
     pub fn fail(&self, trouble: Option<BackendTrouble>) {
         *self.down.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+
+    /// Let so many calls be answered before they fail; how many of those that were to be are left.
+    pub fn spare(&self, calls: usize) -> usize {
+        self.spared.swap(calls, Ordering::Relaxed)
     }
 
     /// Put another key in place of one, as if it were destroyed and made again.
@@ -45,7 +52,10 @@ impl Memory {
     }
 
     fn up(&self) -> Result<(), BackendTrouble> {
-        self.down.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
+        let down = self.down.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let less = |left: usize| left.checked_sub(1);
+        let is_spared = || self.spared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok();
+        down.filter(|_| !is_spared()).map_or(Ok(()), Err)
     }
 
     fn of(&self, name: &KeyName, encrypts: bool) -> Result<Key, BackendTrouble> {

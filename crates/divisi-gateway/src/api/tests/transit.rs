@@ -304,3 +304,46 @@ fn a_tag_is_right_with_all_of_its_bytes() {
         assert_eq!((valid, results[0].get("error").is_some()), (length == 32, false), "{length}");
     }
 }
+
+/// At whichever call the servers fail, and whether one of them is named or none: the whole answer is 503.
+#[test]
+fn wherever_servers_fail_the_answer_says_so() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    bench.ask("POST", "transit/keys/h", r#"{"type":"hmac","key_size":32}"#);
+    let (_, sealed) = bench.ask("POST", "transit/encrypt/k", r#"{"plaintext":"YWJj"}"#);
+    let (_, tagged) = bench.ask("POST", "transit/hmac/h", r#"{"input":"YWJj"}"#);
+    let sealed = format!(r#""ciphertext":"{}""#, data(&sealed, "ciphertext"));
+    let tagged = format!(r#""input":"YWJj","hmac":"{}""#, data(&tagged, "hmac"));
+    let mut asked = vec![
+        ("LIST", "transit/keys", String::new()),
+        ("GET", "transit/keys/k", String::new()),
+        ("POST", "transit/keys/k", String::new()),
+        ("POST", "transit/datakey/plaintext/k", String::new()),
+    ];
+    for (target, item) in [
+        ("transit/encrypt/k", r#""plaintext":"YWJj""#),
+        ("transit/decrypt/k", &sealed),
+        ("transit/rewrap/k", &sealed),
+        ("transit/hmac/h", r#""input":"YWJj""#),
+        ("transit/verify/h", &tagged),
+    ] {
+        asked.push(("POST", target, format!("{{{item}}}")));
+        asked.push(("POST", target, format!(r#"{{"batch_input":[{{{item}}},{{{item}}}]}}"#)));
+    }
+    for (party, (method, target, body)) in
+        [None, Some(2)].into_iter().flat_map(|p| asked.iter().map(move |a| (p, a)))
+    {
+        bench.servers.fail(Some(BackendTrouble::Down(party, "it is away".into())));
+        let after = |calls: usize| {
+            bench.servers.spare(calls);
+            let (status, _) = bench.ask(method, target, body);
+            (bench.servers.spare(0) == 0).then_some(status)
+        };
+        // the last one had all the calls that it needs
+        let all: Vec<u16> = (0..).map_while(after).collect();
+        let (last, earlier) = all.split_last().unwrap();
+        assert!(*last == 200 && !earlier.is_empty(), "{target} {body}: {all:?}");
+        assert!(earlier.iter().all(|status| *status == 503), "{target} {body} {party:?}: {all:?}");
+    }
+}
