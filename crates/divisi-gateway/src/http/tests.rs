@@ -80,6 +80,29 @@ fn soon(holds: impl Fn() -> bool) -> bool {
     })
 }
 
+/// What strangers send counts against a budget of theirs, and what others send against another one.
+#[test]
+fn strangers_and_others_have_budgets_apart() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let service = service(false);
+    let asked = |token: Option<&str>| {
+        let (method, path) = ("POST".to_owned(), "/v1/transit/hash".to_owned());
+        let token = token.map(|token| token.to_owned().into());
+        let head = RequestHead { method, path, token, ..RequestHead::default() };
+        let body = Body::from(r#"{"input":"YWJj"}"#);
+        runtime.block_on(service.answer(head, None, body, "id")).answer.status
+    };
+    let all = || [Some("root"), Some("wrong"), None].map(asked);
+    assert_eq!(all(), [200, 403, 403]);
+    for (budget, statuses) in [(&service.strangers, [200, 429, 429]), (&service.memory, [429, 403, 403])] {
+        let many = u32::try_from(budget.available_permits()).unwrap();
+        let taken = Arc::clone(budget).try_acquire_many_owned(many).unwrap();
+        assert_eq!(all(), statuses);
+        drop(taken);
+    }
+    assert_eq!(all(), [200, 403, 403]);
+}
+
 /// The name of a key is for the log only if the configuration says so.
 #[test]
 fn names_of_keys_are_logged_if_that_is_configured() {

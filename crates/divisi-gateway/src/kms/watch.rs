@@ -170,4 +170,25 @@ mod tests {
             assert!(watch.is_due());
         }
     }
+    /// A key that is gone is the present one no more, and `Status` gives no id; one about which the servers
+    /// cannot say anything stays.
+    #[test]
+    fn a_key_that_is_gone_has_no_id() {
+        let servers = Arc::new(Memory::default());
+        let name: KeyName = "k".parse().unwrap();
+        let watch = KeyWatch::new(servers.clone(), name.clone());
+        let id = servers.make(&name, KeyKind::Aes256).unwrap().id;
+        for trouble in [None, Some(BackendTrouble::Down(None, "away".into()))] {
+            assert_eq!((watch.look(), watch.status().1), (Ok(id), key_id(&id)));
+            let stays = trouble.is_some();
+            if stays {
+                servers.fail(trouble)
+            } else {
+                servers.overlook()
+            }
+            assert!(watch.look().is_err() && watch.is_due());
+            assert_eq!((watch.known() == Some(id), watch.status().1 == key_id(&id)), (stays, stays));
+            assert_eq!(watch.known().is_none(), watch.status().1.is_empty());
+        }
+    }
 }

@@ -56,7 +56,7 @@ fn tokens_make_and_list_what_their_file_says() {
     }
     assert_eq!(bench.as_token("app", "POST", "transit/keys/k", "").status, 403);
     assert_eq!(bench.as_token("app", "GET", "transit/keys/k", "").status, 404);
-    for name in ["k", "other"] {
+    for name in ["a", "k", "other"] {
         bench.ask("POST", &format!("transit/keys/{name}"), "");
     }
     assert_eq!(encrypt(), 200);
@@ -65,7 +65,8 @@ fn tokens_make_and_list_what_their_file_says() {
         "[[token]]\nname = \"app\"\nsha256 = \"{hash}\"\nkeys = [\"transit/k\"]\noperations = [\"list\"]\n"
     );
     bench.gateway.replace_tokens(Tokens::parse(&tokens).unwrap());
-    for query in ["", "?limit=1", "?limit=9", "?after=a", "?after=a&limit=9"] {
+    // the limit counts what is shown
+    for query in ["", "?limit=1", "?limit=9", "?after=a", "?after=a&limit=9", "?after=A&limit=1"] {
         let answer = bench.as_token("app", "LIST", &format!("transit/keys{query}"), "");
         let listed = read(&answer.body.unwrap()).unwrap();
         assert_eq!(listed.at(&["data", "keys"]), Some(&Json::texts(["k"])), "{query}");
