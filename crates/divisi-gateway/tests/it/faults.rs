@@ -202,7 +202,8 @@ fn a_check_names_every_server_that_is_missing() {
     }
 }
 
-/// A gateway that is started again serves what it served before; a request to none fails.
+/// A gateway that is started again serves what it served before; a request to none fails. What it has made is
+/// with the servers alone: whoever steals its identity exports no key.
 #[test]
 fn a_gateway_has_no_state() {
     let stay = Stay::start(&[]);
@@ -213,6 +214,21 @@ fn a_gateway_has_no_state() {
     let body = json!({"ciphertext": sealed["data"]["ciphertext"]});
     let (status, opened) = stay.json("POST", "/v1/transit/decrypt/k", &body);
     assert_eq!((status, &opened["data"]["plaintext"]), (200, &json!("YWJj")));
+    for (name, kind) in [("a", "aes128-gcm96"), ("h", "hmac"), ("l", "aes256-gcm96")] {
+        let body = if name == "h" { json!({"type": kind, "key_size": 32}) } else { json!({"type": kind}) };
+        assert_eq!(stay.json("POST", &format!("/v1/transit/keys/{name}"), &body).0, 200, "{name}");
+    }
+    let mesh = divisi_net::Config::load(&stay.folder.join("mesh.toml")).unwrap();
+    let stolen = divisi_net::Identity::load(&stay.folder.join("gateway.key")).unwrap();
+    let world = std::sync::Arc::new(divisi_net::Machine);
+    let mut thief = divisi_node::Client::connect(&mesh, &stolen, world).unwrap();
+    for name in ["a", "h", "k", "l"] {
+        let name = name.parse().unwrap();
+        let listed = thief.key_named(&name).unwrap().unwrap();
+        let shown = (listed.key.exportable, listed.key.clients.len(), listed.differs.len());
+        assert_eq!(shown, (false, 0, 0), "{name}");
+        assert!(thief.key_export(&name).is_err(), "{name}");
+    }
 }
 
 /// Neither token nor plaintext is in the log; each request has a line.
