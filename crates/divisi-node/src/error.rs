@@ -227,4 +227,16 @@ mod tests {
         assert_eq!(named(1, Some(3)), (3, true));
         assert_eq!(named(1, Some(1)), (2, false));
     }
+    /// Of a server's words only printable ASCII comes to a terminal: other characters turn text around, hide
+    /// it, or look like others.
+    #[test]
+    fn nothing_but_printable_ascii_is_shown() {
+        let rare = ['\u{feff}', '\u{fff9}', '\u{1f600}', '\u{e0041}', char::MAX];
+        for c in ('\0'..'\u{3000}').chain(rare) {
+            let failed = Failed { step: c.into(), ..Failed::refused(step!("x"), c) };
+            let Error { step, message, .. } = failed.into_error();
+            let shown = String::from(if matches!(c, ' '..='~') { c } else { '?' });
+            assert_eq!((&step, &message), (&shown, &shown), "{c:?}");
+        }
+    }
 }

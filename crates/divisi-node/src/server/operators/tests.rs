@@ -146,6 +146,8 @@ fn an_order_expires() {
     orders.tick(just);
     assert!(orders.take_log().is_empty());
     assert_eq!(orders.stands(&order, ID, just), SAME);
+    // its time goes on in another session: who ends sessions keeps no order alive
+    orders.rejoined();
     // whichever function is called first
     assert_eq!(orders.stands(&order, ID, start + HOUR), NONE);
     logged(
