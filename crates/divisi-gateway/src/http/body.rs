@@ -280,4 +280,39 @@ mod tests {
         assert!(drained(10, Some(DRAINED as u64)));
         assert!(!drained(DRAINED + 1, None) && !drained(10, Some(DRAINED as u64 + 1)));
     }
+    /// A body that comes drop by drop, one each second, and does not end.
+    struct Drops {
+        each: usize,
+        next: Pin<Box<tokio::time::Sleep>>,
+    }
+
+    impl axum::body::HttpBody for Drops {
+        type Data = Bytes;
+        type Error = std::convert::Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+            std::task::ready!(self.next.as_mut().poll(cx));
+            self.next = Box::pin(tokio::time::sleep(Duration::from_secs(1)));
+            Poll::Ready(Some(Ok(Frame::data(Bytes::from(vec![0; self.each])))))
+        }
+    }
+
+    /// A body has five seconds, another one for each kibibyte that has come, and thirty in all.
+    #[test]
+    fn a_body_that_drips_ends() {
+        for (each, seconds) in [(0, 5), (100, 5), (500, 8), (1024, 30), (20_000, 30)] {
+            // its clock runs ahead while all wait
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            builder.enable_time().start_paused(true).build().unwrap().block_on(async {
+                let start = Instant::now();
+                let drops = Drops { each, next: Box::pin(tokio::time::sleep(Duration::from_secs(1))) };
+                let ended = read(Body::new(drops), None, 1 << 20, &Arc::new(Semaphore::new(2000))).await;
+                let took = start.elapsed().as_secs();
+                assert_eq!((ended.map(drop).unwrap_err().status, took), (408, seconds), "{each}");
+            });
+        }
+    }
 }

@@ -105,4 +105,47 @@ mod tests {
             wrote.unwrap();
         });
     }
+    /// A peer that takes nothing.
+    struct Deaf;
+
+    impl AsyncRead for Deaf {
+        fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+    }
+
+    impl AsyncWrite for Deaf {
+        fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
+            Poll::Pending
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Pending
+        }
+    }
+
+    /// Whatever is asked of a peer that takes nothing ends: one piece or several, and the end itself.
+    #[test]
+    fn nothing_waits_for_ever_for_a_peer() {
+        type Asked = fn(Pin<&mut Deadline<Deaf>>, &mut Context<'_>) -> Poll<io::Result<()>>;
+        let asked: [Asked; 4] = [
+            |own, cx| own.poll_write(cx, &[1]).map_ok(drop),
+            |own, cx| own.poll_write_vectored(cx, &[IoSlice::new(&[1])]).map_ok(drop),
+            |own, cx| own.poll_flush(cx),
+            |own, cx| own.poll_shutdown(cx),
+        ];
+        for (nth, ask) in asked.into_iter().enumerate() {
+            block_on(async {
+                let longest = Duration::from_millis(200);
+                let mut own = Deadline::new(Deaf, longest);
+                let done = std::future::poll_fn(|cx| ask(Pin::new(&mut own), cx));
+                let done = tokio::time::timeout(2 * longest, done).await.expect("it ends");
+                assert_eq!(done.unwrap_err().kind(), io::ErrorKind::TimedOut, "{nth}");
+            });
+        }
+    }
 }

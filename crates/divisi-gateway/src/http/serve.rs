@@ -205,3 +205,43 @@ where
     connection.as_mut().graceful_shutdown();
     let _ = connection.await;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// A connection has its place until it ends: whoever comes when all are taken waits, and is then served.
+    #[test]
+    fn connections_have_so_many_places_at_a_time() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.unwrap();
+        let within = runtime.enter();
+        let socket = bind(&Listen::Address("127.0.0.1:0".parse().unwrap())).unwrap();
+        drop(within);
+        let Socket::Tcp(listener) = &socket else { panic!("an address") };
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = watch::channel(false);
+        // it says that it has begun, and ends with its client
+        let begin = |stream| async move {
+            let Stream::Tcp(mut stream) = stream else { return };
+            stream.write_all(&[1]).await.unwrap();
+            let _ = stream.read(&mut [0]).await;
+        };
+        let serves = runtime.spawn(accept_until(socket, 2, stopped, begin));
+        let mut clients: Vec<_> = (0..3).map(|_| std::net::TcpStream::connect(address).unwrap()).collect();
+        let mut begins = |nth: usize, within: Duration| {
+            clients[nth].set_read_timeout(Some(within)).unwrap();
+            clients[nth].read_exact(&mut [0]).is_ok()
+        };
+        let (soon, moment) = (Duration::from_secs(60), Duration::from_millis(100));
+        assert_eq!([begins(0, soon), begins(1, soon), begins(2, moment)], [true, true, false]);
+        drop(clients.remove(0));
+        clients[1].set_read_timeout(Some(soon)).unwrap();
+        clients[1].read_exact(&mut [0]).unwrap();
+        drop(clients);
+        stop.send(true).unwrap();
+        runtime.block_on(serves).unwrap();
+    }
+}
