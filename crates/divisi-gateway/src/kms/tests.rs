@@ -74,6 +74,8 @@ struct Setting {
     log: GatewayLog,
     lines: Lines,
     path: PathBuf,
+    /// The places of requests under way.
+    requests: Arc<tokio::sync::Semaphore>,
     stop: watch::Sender<bool>,
     serves: JoinHandle<()>,
     _folder: TempDir,
@@ -102,9 +104,9 @@ impl Setting {
             log_keys: false,
             world: Arc::new(Machine),
         });
-        let (stop, stopped) = watch::channel(false);
+        let ((stop, stopped), requests) = (watch::channel(false), Arc::clone(&face.requests));
         let serves = tokio::spawn(async move { face.serve(socket, stopped).await });
-        Setting { servers, key, turns, log, lines, path, stop, serves, _folder: folder }
+        Setting { servers, key, turns, log, lines, path, requests, stop, serves, _folder: folder }
     }
 
     async fn wire(&self) -> Wire {

@@ -180,6 +180,15 @@ fn a_check_names_every_server_that_is_missing() {
     let (good, told) = check(&with_kms);
     assert!(good && told.contains("key k: aes256-gcm96, key_id "), "{told}");
     assert!(told.contains("kms: at /v1/transit a token") && !told.contains("kms: at /v1/apart"), "{told}");
+    // a key that is not there, or encrypts nothing
+    assert_eq!(stay.json("POST", "/v1/transit/keys/h", &json!({"type": "hmac", "key_size": 32})).0, 200);
+    for (key, why) in [("gone", "have no such key"), ("h", "does not encrypt")] {
+        let path = stay.folder.join("other_key.toml");
+        let text = std::fs::read_to_string(&with_kms).unwrap();
+        std::fs::write(&path, text.replace("key = \"k\"", &format!("key = \"{key}\""))).unwrap();
+        let (good, told) = check(&path);
+        assert!(!good && told.matches(": serves\n").count() == 3 && told.contains(why), "{told}");
+    }
     // a server that is nowhere, though the others serve
     let mesh = std::fs::read_to_string(stay.folder.join("mesh.toml")).unwrap();
     let addresses: Vec<&str> = told.lines().filter_map(|line| line.strip_suffix(": serves")).collect();

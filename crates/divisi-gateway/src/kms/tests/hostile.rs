@@ -87,3 +87,30 @@ async fn the_end_comes_in_time_whoever_is_connected() {
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     assert!(client.0.status(StatusRequest {}).await.is_err());
 }
+
+/// A request has its place until it is answered or its client leaves, and where all are taken it is refused.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_has_its_place_to_its_end() {
+    let setting = Setting::start(Some(KeyKind::Aes256));
+    let mut client = setting.client().await;
+    client.until("ok").await;
+    let (all, wait) = (setting.requests.available_permits(), Duration::from_millis(1));
+    let until = async |free: usize| {
+        while setting.requests.available_permits() != free {
+            tokio::time::sleep(wait).await;
+        }
+    };
+    until(all).await;
+    // its turn does not come
+    let turn = setting.turns.take_own().await.unwrap();
+    tokio::select! {
+        () = until(all - 1) => {}
+        done = client.encrypt(PLAINTEXT) => panic!("it had no place: {done:?}"),
+    }
+    until(all).await;
+    drop(turn);
+    let taken = Arc::clone(&setting.requests).try_acquire_many_owned(all as u32).unwrap();
+    refused(client.encrypt(PLAINTEXT).await, Code::ResourceExhausted, "under way");
+    drop(taken);
+    assert!(client.encrypt(PLAINTEXT).await.is_ok());
+}
