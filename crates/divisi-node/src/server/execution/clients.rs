@@ -233,7 +233,9 @@ mod tests {
     /// written or not, or the new list; or it cannot read the key, and nothing becomes of the change.
     #[test]
     fn a_change_is_in_force_at_all_or_at_none() {
-        let [old, new, other, none] = [1, 2, 3, 0].map(|byte| [byte; 32]);
+        // digests that differ in their last byte alone, also from that of no change
+        let digest = |last| std::array::from_fn(|i| if i == 31 { last } else { 0 });
+        let [old, new, other, none] = [1, 2, 3, 0].map(digest);
         let states = [[old, none], [old, new], [new, none], [none, none], [old, other]];
         for a in states {
             for b in states {

@@ -212,6 +212,19 @@ fn a_key_with_another_purpose_than_its_types_serves_nothing() {
     }
 }
 
+/// The id of a key is drawn to its last bit.
+#[test]
+fn each_bit_of_an_id_is_now_one_and_now_the_other() {
+    let worlds = [of_each_type(), of_each_type()];
+    let ids = worlds.iter().flat_map(|(three, keys)| {
+        keys.iter()
+            .map(|(_, name, _)| u128::from_le_bytes(three.node(0).keys.load(name).unwrap().unwrap().info.id))
+    });
+    let (ones, zeros, number) =
+        ids.fold((0, 0, 0), |(ones, zeros, number), id| (ones | id, zeros | !id, number + 1));
+    assert!(number > 40 && ones == u128::MAX && zeros == u128::MAX, "{number}: {ones:x} {zeros:x}");
+}
+
 /// A key serves the clients of its list and its maker by their whole names, letter for letter, whatever is
 /// asked of it.
 #[test]
