@@ -387,3 +387,6 @@ fn alone(
     drop(listener);
     Ok((prepared.facts(), PartyReport::new(&outcome, start.elapsed().as_secs_f64())))
 }
+
+#[cfg(test)]
+mod tests;
