@@ -1,7 +1,7 @@
 //! The configuration file: what is accepted, and what each mistake is told.
 
 use crate::parties::p;
-use divisi_net::{Config, Identity, Machine, Pin};
+use divisi_net::{Config, Identity, Machine, Pin, PublicKey};
 use std::io::Write;
 use std::time::Duration;
 
@@ -65,9 +65,20 @@ fn each_mistake_is_told_in_one_sentence() {
         ("version = [".into(), "line 1"),
     ];
     for (text, expected) in cases {
-        let e = Config::parse(&text).unwrap_err().to_string();
-        assert!(e.contains(expected), "{expected}: {e}");
-        assert!(!e.contains('\n'), "{e}");
+        let mut texts = vec![text];
+        if expected.contains("same key") {
+            // the key is the same if one of them, or each, is pinned by the fingerprint
+            for k in [1, 7] {
+                let print = format!("fingerprint = \"{}\"", PublicKey::new([k; 32]).fingerprint());
+                let pinned = format!("key = \"{}\"", key(k));
+                texts.extend([1, 2].map(|count| texts[0].replacen(&pinned, &print, count)));
+            }
+        }
+        for text in texts {
+            let e = Config::parse(&text).unwrap_err().to_string();
+            assert!(e.contains(expected), "{expected}: {e}");
+            assert!(!e.contains('\n'), "{e}");
+        }
     }
     let e = Config::load(std::path::Path::new("/nowhere/mesh.toml")).unwrap_err().to_string();
     assert!(e.contains("cannot be read"), "{e}");
