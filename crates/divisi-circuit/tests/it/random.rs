@@ -1,7 +1,7 @@
 //! Random circuits: the gates that the builder leaves out, the levels and the slots change no result.
 
 use divisi_circuit::plain::{self, Words};
-use divisi_circuit::{Build, Gates, Program, bristol};
+use divisi_circuit::{Build, BuildBit, Gates, LinearGate, Program, bristol};
 use proptest::prelude::*;
 
 /// A step of a random circuit; wires are chosen by these numbers, modulo the number of wires that exist.
@@ -155,6 +155,45 @@ fn inputs_that_do_not_fit_are_refused() {
     let uneven = [vec![1], vec![1, 2], vec![3]];
     assert_eq!(plain::run(&program, &uneven), Err(plain::Misfit::Lanes { wire: 1, want: 1, got: 2 }));
     assert!(program.replay(&mut Words, &[1]).is_none());
+}
+
+/// A gate of each kind whose result is public or that of another wire, and no other: engines never see it.
+#[test]
+fn each_kind_of_public_gate_is_folded_alone() {
+    type Kind = fn(&mut Build, [BuildBit; 4]) -> BuildBit;
+    let kinds: [(&str, Kind); 7] = [
+        ("x + x", |g, [x, ..]| g.xor(x, x)),
+        ("x + (x + 1)", |g, [x, _, not, _]| g.xor(x, not)),
+        ("x x", |g, [x, ..]| g.and(x, x)),
+        ("x y + y y", |g, [x, y, ..]| g.dot(&[(x, y), (y, y)])),
+        ("1 x", |g, [x, _, _, one]| g.and(one, x)),
+        ("x y + x 1", |g, [x, y, _, one]| g.dot(&[(x, y), (x, one)])),
+        ("x + 0", |g, [x, _, _, one]| {
+            let zero = g.not(one);
+            g.xor(x, zero)
+        }),
+    ];
+    for (kind, gate) in kinds {
+        let mut g = Build::verbatim();
+        let [x, y] = g.input(2)[..] else { panic!("two wires") };
+        let (not, one) = (g.not(x), g.constant(true));
+        let result = gate(&mut g, [x, y, not, one]);
+        let reader = g.and(result, y);
+        let sum = g.xor(reader, x);
+        g.output(&[sum]);
+        let program = g.finish();
+        let folded = program.folded();
+        for level in folded.levels() {
+            let public = |gate| match gate {
+                LinearGate::Constant { .. } => true,
+                LinearGate::Xor { x, y, .. } => x == y,
+                LinearGate::Not { .. } => false,
+            };
+            assert!(!level.linear().any(public) && level.terms().iter().all(|(x, y)| x != y), "{kind}");
+        }
+        let lanes = [vec![0b0011], vec![0b0101]];
+        assert_eq!(plain::run(&folded, &lanes), plain::run(&program, &lanes), "{kind}");
+    }
 }
 
 /// A chain of wires, each of which only the next gate reads, needs a handful of slots, however long it is.
