@@ -147,3 +147,27 @@ fn say(failure: &Failure) -> u8 {
     let _ = writeln!(io::stderr(), "divisi: {word}{failure}");
     failure.kind.exit_code()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A report of which something is not right is a failure to whoever calls the command, too.
+    #[test]
+    fn a_report_with_a_failure_is_no_answer() {
+        let dir = tempfile::tempdir().unwrap();
+        let [mesh, config, identity] =
+            ["mesh", "mesh/mesh.toml", "mesh/client-me.key"].map(|name| dir.path().join(name));
+        let asked = |words: &str, files: &[(&str, &std::path::Path)]| {
+            let files = files.iter().flat_map(|(name, file)| [OsString::from(name), file.into()]);
+            answer(words.split(' ').map(OsString::from).chain(files), &Cleanup::new())
+        };
+        // nobody listens at ports that low
+        let new = "mesh new --parties 2 --hosts 127.0.0.1:1,127.0.0.1:2 --clients me";
+        asked(new, &[("--out", &mesh)]).unwrap();
+        let checked = asked("mesh check", &[("--config", &config), ("--identity", &identity)]);
+        let failure = checked.unwrap_err();
+        assert!(failure.error.contains("2 of 2 links do not work"), "{failure}");
+    }
+}
