@@ -132,3 +132,21 @@ fn open_keys(data: &Path, me: PartyId, options: &ServerOptions) -> Result<Stored
     }
     Ok(keys)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_that_cannot_be_written_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let (data, me) = (dir.path().join("data"), PartyId::P1);
+        open_keys(&data, me, &ServerOptions::default()).expect("a new store");
+        let path = stores::mark(&data);
+        std::fs::create_dir_all(path.join("in its place")).unwrap();
+        let options = ServerOptions { new_store: true, ..ServerOptions::default() };
+        let refused = open_keys(&data, me, &options).err().expect("no mark");
+        let words = format!("{} cannot be written", path.display());
+        assert!(refused.0.starts_with(&words) && refused.0.ends_with("free some space"), "{refused}");
+    }
+}

@@ -13,11 +13,15 @@ use divisi_engine::cleanup::Cleanup;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// A stream of unknown length, which brings as little as it likes at a time.
-struct Dripping<'a>(&'a [u8]);
+/// A stream of unknown length, which brings as little as it likes at a time, and is interrupted in between.
+struct Dripping<'a>(&'a [u8], bool);
 
 impl std::io::Read for Dripping<'_> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        self.1 = !self.1;
+        if self.1 {
+            return Err(std::io::ErrorKind::Interrupted.into());
+        }
         let most = out.len().min(1 + self.0.len() / 2);
         std::io::Read::read(&mut self.0, &mut out[..most])
     }
@@ -32,7 +36,8 @@ fn a_stream_of_any_length_is_opened_by_an_ordinary_library() {
     let plain = alice.key_export(&key).unwrap();
     for len in [0, 1, 16, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 17] {
         let (aad, text, mut file) = (&b"associated"[..len % 11], text(len), Vec::new());
-        let done = alice.encrypt_stream(&key, aad, &mut Dripping(&text), &mut file, &mut |_| {}).unwrap();
+        let done =
+            alice.encrypt_stream(&key, aad, &mut Dripping(&text, false), &mut file, &mut |_| {}).unwrap();
         assert_eq!((done, file.len() as u64), (len as u64, len as u64 + OVERHEAD));
         assert!(alice.last_key().is_some_and(|key| key.maker == "alice"));
         assert_eq!(open(&plain, aad, &file).unwrap(), text, "{len}");
@@ -73,8 +78,9 @@ fn a_stream_is_counted_as_it_comes() {
         let mut alice = harness.connect("alice");
         let key = harness.key(&mut alice, "k", false, &[]);
         let mut out = Vec::new();
-        let mut seal =
-            |len: usize| alice.encrypt_stream(&key, b"", &mut Dripping(&text(len)), &mut out, &mut |_| {});
+        let mut seal = |len: usize| {
+            alice.encrypt_stream(&key, b"", &mut Dripping(&text(len), false), &mut out, &mut |_| {})
+        };
         assert_eq!(seal(CHUNK).unwrap(), most);
         fails(seal(CHUNK + 1), words);
     }

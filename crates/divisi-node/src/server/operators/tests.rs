@@ -109,10 +109,12 @@ fn an_order_waits_until_all_three_have_asked() {
 #[test]
 fn what_failed_may_be_asked_for_again() {
     let (mut orders, now) = orders();
-    let order = destroy("k");
+    let (order, before) = (destroy("k"), destroy("before"));
+    orders.ask(&before, ID, now).unwrap();
     orders.ask(&order, ID, now).unwrap();
     orders.ended(&order, orders.asking(&order), Err("not at party 2".into()));
     assert_eq!(orders.state(&order).unwrap().0, OrderState::Failed("not at party 2".into()));
+    assert!(matches!(orders.state(&before), Some((OrderState::Asked { .. }, _))));
     assert_eq!(orders.stands(&order, ID, now), NONE);
     orders.ask(&order, ID, now).unwrap();
     assert_eq!(orders.stands(&order, ID, now), SAME);
