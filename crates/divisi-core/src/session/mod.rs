@@ -195,7 +195,7 @@ impl Session {
 
     /// Lets this strand's receives wait for up to `limits` more time limits, one each time that the peer says
     /// that it works, or waits for somebody else: where parties take turns, the last waits for the work of
-    /// all.
+    /// all. Parties that all wait for one another wait for one more limit.
     pub fn set_patience(&mut self, limits: usize) {
         self.channel.set_patience(u32::try_from(limits).unwrap_or(u32::MAX));
     }
