@@ -364,6 +364,13 @@ mod tests {
             let told = best(errors.collect()).unwrap().message;
             assert!(told.ends_with("they differ"), "{told}");
         }
+        // words that begin alike are others
+        for odd in 1..=3 {
+            let words = |number| if number == odd { "they differ in a" } else { "they differ in b" };
+            let errors = (1..=3).map(|number| (HEARSAY, party(number), says(words(number))));
+            let told = best(errors.collect()).unwrap().message;
+            assert!(told.ends_with("in b"), "{told}");
+        }
     }
 
     /// Three verdicts of which no two agree in words are not the word of all three.
