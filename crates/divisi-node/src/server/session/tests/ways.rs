@@ -55,6 +55,18 @@ fn many_ways_make_no_round_longer() {
         }
         counts
     });
+    for (id, _) in &texts {
+        for i in 0..3 {
+            let next = || three.node(i).schedule(|schedule, _| schedule.next_answer(&[*id; 32]));
+            let mut told = std::iter::from_fn(next).filter_map(|answer| Some(decode::<Reply>(&answer)?.what));
+            // one of the three sends a digest in its place
+            let sealed = |answer| match answer {
+                ToClient::Ciphertext(text) => text.0.len() == 16,
+                other => matches!(other, ToClient::Digest(_)),
+            };
+            assert!(told.any(sealed), "{id} at {i}");
+        }
+    }
     // those of the comparison and of the coin, beside what was planned
     let beside = 20;
     for counts in counts {
