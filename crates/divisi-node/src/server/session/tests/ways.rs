@@ -151,3 +151,34 @@ fn no_iv_can_be_foreseen() {
         assert_eq!(ivs.len(), times.len(), "{times:?}");
     }
 }
+
+/// Two keys whose ids begin alike, in one round and not loaded before, are two keys.
+#[test]
+fn keys_whose_ids_begin_alike_are_told_apart() {
+    let names: Vec<KeyName> = (1..=60).map(|id| format!("k{id}").parse().unwrap()).collect();
+    let three = Three::new();
+    for (id, name) in (1..).zip(&names) {
+        three.all_asked_for(id, &new_key(name.clone(), KeyType::Aes128));
+    }
+    three.run(|i, state| {
+        for id in 1..=60 {
+            state.round(LEADER, &[offer(id)]).unwrap();
+        }
+        let first = |name: &&KeyName| three.node(i).keys.load(name).unwrap().unwrap().info.id[0];
+        let mut keys: Vec<&KeyName> = names.iter().collect();
+        keys.sort_by_key(first);
+        let pairs = keys.windows(2).filter(|pair| first(&pair[0]) == first(&pair[1]));
+        // nearly always there are some
+        for (id, pair) in (100..).step_by(2).zip(pairs.take(2)) {
+            let offers = [id, id + 1].map(offer);
+            for (id, key) in (id..).zip(pair) {
+                let (key, way) = ((*key).clone(), SboxChoice::DEFAULT);
+                three.enter(i, id);
+                three.ask_for(i, id, 1, Item::Encrypt { key, aad: Blob(Vec::new()), length: 0, way });
+                three.say(i, id, ToServer::Finish { number: 1 });
+            }
+            state.round(LEADER, &offers).unwrap();
+            assert_eq!([id, id + 1].map(|id| drawn(&three, i, id).len()), [1, 1]);
+        }
+    });
+}
