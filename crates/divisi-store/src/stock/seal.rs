@@ -71,11 +71,15 @@ impl SealKey {
         Some(SealKey(key))
     }
 
-    /// Write the key to a new file that only its owner may read.
+    /// Write the key to a new file that only its owner may read, and that outlives a crash.
     ///
     /// # Errors
     /// [`StockError::Io`] if the file exists or cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), StockError> {
+        self.save_on(&MachineDisk, path)
+    }
+
+    fn save_on(&self, disk: &impl Disk, path: &Path) -> Result<(), StockError> {
         let mut text = Zeroizing::new(String::with_capacity(KEY_FILE.len() + 65));
         text.push_str(KEY_FILE);
         for nibble in self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
@@ -85,7 +89,9 @@ impl SealKey {
         let write = || {
             let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
             file.write_all(text.as_bytes())?;
-            file.sync_all()
+            file.sync_all()?;
+            let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+            disk.sync_dir(dir.unwrap_or(Path::new(".")))
         };
         write().map_err(|e| StockError::Io(path.into(), e))
     }
@@ -177,6 +183,25 @@ mod tests {
         let salt = hex::encode([9; SALT]);
         let text_and_tag = "583989e6c70ce3a8882e1a138ca2a7070979e6b66606";
         assert_eq!(hex::encode(bytes), [magic_version_check, &salt, text_and_tag].concat());
+    }
+
+    /// A key that stocks are sealed under is there after a crash, in whatever directory.
+    #[test]
+    fn the_name_of_a_key_outlives_a_crash() {
+        #[derive(Default)]
+        struct Told(std::sync::Mutex<Vec<std::path::PathBuf>>);
+        impl Disk for Told {
+            fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+                self.0.lock().unwrap().push(dir.into());
+                Ok(())
+            }
+        }
+        let (dir, disk) = (tempfile::tempdir().unwrap(), Told::default());
+        let key = SealKey::new(Zeroizing::new([7; 32]));
+        key.save_on(&disk, &dir.path().join("key")).unwrap();
+        assert!(key.save_on(&disk, &dir.path().join("key")).is_err());
+        assert_eq!(*disk.0.lock().unwrap(), [dir.path()]);
+        assert!(SealKey::load(&dir.path().join("key")).unwrap().0 == key.0);
     }
 
     /// No block of a long body is there in the clear, and no two equal ones are alike; the last bit counts.
