@@ -212,3 +212,45 @@ impl Vector {
         (sealed || !self.encrypts()) && (back || !self.decrypts())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A vector is right if each direction in which it runs gives all of the text, to its last byte, and all
+    /// of the tag; an invalid one, if it is refused.
+    #[test]
+    fn whatever_differs_from_the_file_is_wrong() {
+        let (text, sealed, tag) = (vec![1; 20], vec![2; 20], vec![3; 16]);
+        let right = [Some((sealed.clone(), tag.clone())), Some((text.clone(), Vec::new()))];
+        let with_last = |bytes: &[u8]| [&bytes[..bytes.len() - 1], &[9]].concat();
+        for ways in [Ways::Both, Ways::Encrypt, Ways::Decrypt] {
+            for expected in [Expected::Valid, Expected::Invalid, Expected::Acceptable] {
+                let vector = Vector {
+                    id: 1,
+                    key: Vec::new(),
+                    iv: Vec::new(),
+                    aad: Vec::new(),
+                    plaintext: text.clone(),
+                    ciphertext: sealed.clone(),
+                    tag: tag.clone(),
+                    spare_bits: 0,
+                    units: None,
+                    ways,
+                    expected,
+                };
+                let is_right = |of: [&Answer; 2]| vector.is_right(of[0], of[1]);
+                let is_valid = expected == Expected::Valid;
+                let (there, back) = (is_valid && ways != Ways::Decrypt, !is_valid || ways != Ways::Encrypt);
+                assert_eq!([vector.encrypts(), vector.decrypts()], [there, back]);
+                assert_eq!(is_right([&right[0], &right[1]]), expected != Expected::Invalid);
+                let wrong = [(with_last(&sealed), tag.clone()), (sealed.clone(), with_last(&tag))];
+                for wrong in wrong.map(Some).iter().chain([&None]) {
+                    assert_eq!(is_right([wrong, &right[1]]), !there && expected != Expected::Invalid);
+                }
+                assert_eq!(is_right([&right[0], &None]), !is_valid || !back);
+                assert_eq!(is_right([&right[0], &Some((with_last(&text), Vec::new()))]), !back);
+            }
+        }
+    }
+}
