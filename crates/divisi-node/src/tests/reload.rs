@@ -1,6 +1,6 @@
 //! A configuration that changes while servers run.
 
-use super::harness::{BUSY, decrypt, encrypt, eventually, with_key, world};
+use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually, with_key, world};
 use crate::Client;
 use divisi_net::{Config, Identity, Machine, Pin, check};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -89,6 +89,21 @@ fn changed(config: &Config, member: usize, round: usize) -> Config {
             let limits = format!("\n[client.limits]\nwaiting = {}\n", 5 + round);
             Config::parse(&format!("{before}name = \"carol\"{carol}{limits}")).unwrap()
         }
+    }
+}
+
+/// A server with a time limit of its own says so when the configuration's is another one, and then alone.
+#[test]
+fn an_option_that_takes_precedence_is_told() {
+    let mut harness = ServersHarness::with(|options| options.timeout = Some(BUSY));
+    for (member, told) in [(1, false), (0, true), (1, false)] {
+        harness.config = changed(&harness.config, member, 5 + usize::from(told));
+        let changes = harness.reload(0, harness.config.clone());
+        assert_eq!(
+            changes.iter().any(|change| change.contains("--timeout takes precedence")),
+            told,
+            "{changes:?}"
+        );
     }
 }
 
