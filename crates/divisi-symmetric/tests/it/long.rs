@@ -5,7 +5,11 @@ use divisi_core::{Bytes, Direction, Lanes, Opens, Plain, PlainByte};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::batch::{self, Messages, byte_values, gmac};
 use divisi_symmetric::mode::block::BlockCipher;
+use divisi_symmetric::mode::gcm::MessagesKey;
+use divisi_symmetric::mode::ghash::Steps;
 use divisi_symmetric::mode::one_shot::gcm_siv::{self, NonceHead};
+use divisi_symmetric::mode::one_shot::siv::SivKey;
+use divisi_symmetric::mode::one_shot::{ccm, gcm, xts};
 use divisi_symmetric::mode::{cbc, cmac, ctr, feedback};
 use std::collections::BTreeSet;
 
@@ -113,6 +117,17 @@ fn zeros_of_any_two_lengths_have_other_tags() {
         tags.insert(gcm_siv::seal(e, &key, &[head], &secret(&zeros[..text])).unwrap().0[0]);
     }
     assert_eq!(tags.len(), 2 * LENGTHS.len() - 1);
+
+    // of GCM the ciphertext is hashed: zeros are decrypted
+    let iv = secret(&[3; 12]);
+    let mut tags = BTreeSet::new();
+    let lengths = &LENGTHS[..7];
+    for (text, aad) in lengths.iter().map(|n| (*n, 0)).chain(lengths[1..].iter().map(|n| (0, *n))) {
+        let [text, aad] = [text, aad].map(|length| secret(&zeros[..length]));
+        let (_, tag) = gcm::crypt(e, &key, Direction::Decrypt, &iv, &aad, &text).unwrap();
+        tags.insert(opened(tag.to_vec()));
+    }
+    assert_eq!(tags.len(), 2 * lengths.len() - 1);
 }
 
 /// A key stream in pieces is the one without: each block under its own key and counter.
@@ -127,5 +142,47 @@ fn pieces_of_key_streams_are_parts_of_the_whole() {
         let pieces = ctr::pieced_keystream(&mut Counting::default(), &keys, index, &counters).unwrap();
         let values = |stream: &[PlainByte; 16]| stream.each_ref().map(|byte| byte.values().to_vec());
         assert_eq!(values(&pieces), values(&whole));
+    }
+}
+
+/// The ciphertext of many blocks of zeros has no block twice, in any mode: what covers a block covers no other
+/// one.
+#[test]
+fn no_block_of_a_long_message_is_covered_as_another() {
+    const MANY: usize = 258;
+    let (e, key) = (&mut Plain, key());
+    let zeros = secret(&[0; 16 * MANY]);
+    let block: Vec<Vec<u8>> = vec![vec![0x5a]; 16];
+    let heads = [NonceHead { nonce: [3; 12], aad: Vec::new() }];
+    let ccm_heads = [ccm::Head { nonce: vec![3; 12], aad: Vec::new() }];
+    let siv = SivKey::from_round_keys(e, key.clone(), key.clone()).unwrap();
+    let tweak = [vec![3; 16]];
+    let mut found = vec![
+        ("SIV", opened(siv.stream(e, &[[0x5a; 16]], 16 * MANY).unwrap())),
+        (
+            "SIV in a program",
+            opened(batch::chains::siv_stream(e, &secret(&[7; 16]), [9; 16], 16 * MANY).unwrap()),
+        ),
+        ("GCM-SIV", opened(gcm_siv::seal(e, &key, &heads, &zeros).unwrap().1)),
+        ("CCM", opened(ccm::seal(e, &key, &ccm_heads, 16, &zeros).unwrap())),
+        ("CBC", opened(cbc::encrypt(e, &key, &block, &zeros).unwrap())),
+        ("CFB", opened(feedback::cfb_encrypt(e, &key, 16, &block, &zeros).unwrap())),
+        ("OFB", opened(feedback::ofb(e, &key, &block, &zeros).unwrap())),
+    ];
+    let bits = 128 * MANY;
+    found.push((
+        "XTS",
+        opened(xts::crypt(e, [&key, &key], Direction::Encrypt, &tweak, bits, &zeros).unwrap()),
+    ));
+    let columns: Vec<PlainByte> = (0..16).map(|_| e.public(&[0; MANY])).collect();
+    let mut of_gcm = MessagesKey::new(e, key.clone(), Steps::new(16, 16).unwrap()).unwrap();
+    for iv in [&[3; 12][..], &[3; 8]] {
+        found.push(("GCM", of_gcm.seal(e, iv, &[], &columns).unwrap().0));
+        let shared = gcm::crypt(e, &key, Direction::Encrypt, &secret(iv), &[], &zeros);
+        found.push(("GCM that stays shared", opened(shared.unwrap().0)));
+    }
+    for (mode, ciphertext) in found {
+        let blocks: BTreeSet<&[u8]> = ciphertext.chunks(16).take(MANY).collect();
+        assert_eq!(blocks.len(), MANY, "{mode}");
     }
 }
