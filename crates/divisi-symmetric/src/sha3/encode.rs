@@ -51,4 +51,19 @@ mod tests {
         assert_eq!(bytepad(b"AB", 6), [1, 6, b'A', b'B', 0, 0]);
         assert_eq!(bytepad(b"ABCD", 6), [1, 6, b'A', b'B', b'C', b'D']);
     }
+
+    /// The length of a long string is written whole, so that no two lists of strings are written alike.
+    #[test]
+    fn lengths_of_strings_are_whole() {
+        for (bytes, length) in [
+            (31, &[1, 248][..]),
+            (32, &[2, 1, 0]),
+            (8191, &[2, 0xff, 0xf8]),
+            (8192, &[3, 1, 0, 0]),
+            (8193, &[3, 1, 0, 8]),
+            (1 << 21, &[4, 1, 0, 0, 0]),
+        ] {
+            assert!(encode_string(&vec![7; bytes]) == [length, &vec![7; bytes]].concat(), "{bytes}");
+        }
+    }
 }
