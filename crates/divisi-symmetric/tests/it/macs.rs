@@ -165,3 +165,23 @@ fn long_outputs_of_hkdf_are_refused() {
         Vec::new()
     });
 }
+
+/// A tag depends on its whole length, however long it is, and the other form on none.
+#[test]
+fn lengths_of_tags_are_written_whole() {
+    for (bits, written) in [
+        (8, &[8, 1][..]),
+        (255, &[255, 1]),
+        (256, &[1, 0, 2]),
+        (65_528, &[255, 248, 2]),
+        (65_536, &[1, 0, 0, 3]),
+        (65_792, &[1, 1, 0, 3]),
+        (1 << 24, &[1, 0, 0, 0, 4]),
+    ] {
+        assert_eq!(Kmac::trailer(OutputLength::Bits(bits)), written, "{bits} bits");
+        if bits % 8 == 0 {
+            assert_eq!(Kmac::trailer(OutputLength::Fixed(bits / 8)), written, "{bits} bits");
+        }
+        assert_eq!(Kmac::trailer(OutputLength::Xof(bits)), [0, 1]);
+    }
+}
