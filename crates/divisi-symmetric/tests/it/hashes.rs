@@ -4,12 +4,15 @@
 use cshake::digest::{ExtendableOutput, XofReader};
 use cshake::{CShake128, CShake256};
 use divisi_circuit::{Program, plain};
+use divisi_core::testing::PlainLab;
 use divisi_core::{Bytes, Opens, Plain};
+use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::batch::{self, Messages, byte_values};
 use divisi_symmetric::gates::{Adder, in_the_clear};
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::mac::hmac::PadStates;
 use divisi_symmetric::sha3::{Xof, permutation_program};
+use divisi_symmetric::suite::functions::{Case, outputs};
 use proptest::prelude::*;
 use sha2::Digest;
 
@@ -298,5 +301,26 @@ fn lengths_of_what_came_before_are_counted_whole() {
         let known = batch::gmac::hash(e, &key, &secret(&other), 0, &empty).unwrap();
         let [hash, known] = [hash, known].map(|bytes| Plain.reveal(bytes.to_vec()).unwrap());
         assert_eq!(hash, known, "GMAC after {before}");
+    }
+}
+
+/// A key of HMAC that is longer than a block is hashed, and no other one (FIPS 198-1, section 4).
+#[test]
+fn keys_of_a_block_are_not_hashed() {
+    for hash in Hash::ALL {
+        let block = hash.block_bytes();
+        for length in [1, block - 1, block, block + 1, 2 * block] {
+            let key = message(length);
+            let mut k0 = if length > block { theirs(hash, &key) } else { key.clone() };
+            k0.resize(block, 0);
+            let keyed = |pad: u8, rest: &[u8]| {
+                let pads: Vec<u8> = k0.iter().map(|byte| byte ^ pad).collect();
+                theirs(hash, &[&pads, rest].concat())
+            };
+            let want = keyed(0x5c, &keyed(0x36, b"a text"));
+            let case = Case { key, nonce: [0; 12], message: b"a text".to_vec() };
+            let settings = Settings::new(Algorithm::Hmac(hash));
+            assert_eq!(outputs(&PlainLab, &settings, &[case]), [want], "{hash:?}: {length}");
+        }
     }
 }
