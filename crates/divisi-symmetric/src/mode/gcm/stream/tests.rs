@@ -146,3 +146,18 @@ fn what_is_out_of_turn_is_refused() {
     assert!(misuse(opener.verify(e, &key).map(drop)));
     assert!(misuse(opener.chunk(e, &key, &[0; 16]).map(drop)));
 }
+
+/// No message goes on beyond the longest one, whose counters are the last ones, whether it said its length or
+/// not.
+#[test]
+fn no_message_is_longer_than_the_longest() {
+    for length in [None, Some(LONGEST)] {
+        let begun = |done: u64| Pace { done, ..Pace::new(length, 1 << 40).unwrap() };
+        assert_eq!(begun(LONGEST - 32).next(32).unwrap(), u32::MAX - 2, "{length:?}");
+        let mut last = begun(LONGEST - 16);
+        assert_eq!(last.next(16).unwrap(), u32::MAX - 1, "{length:?}");
+        for (mut pace, bytes) in [(last, 16), (begun(LONGEST - 32), 48), (begun(LONGEST - 16), 32)] {
+            assert!(matches!(pace.next(bytes), Err(Abort::Misuse { .. })), "{length:?}, {bytes} bytes");
+        }
+    }
+}
