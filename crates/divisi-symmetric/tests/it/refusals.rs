@@ -361,3 +361,20 @@ fn keys_of_gcm_have_a_hash_key_each() {
         assert_eq!(made.unwrap().len(), keys);
     }
 }
+
+/// The length of a message has as many bytes as the nonce leaves, and tags are whole pairs of bytes (SP
+/// 800-38C, A.1).
+#[test]
+fn lengths_of_ccm_fit_beside_their_nonces() {
+    for nonce in 0..=16 {
+        let fits = (7..=13).contains(&nonce);
+        assert_eq!(ccm::takes(nonce, 16, 0), fits, "a nonce of {nonce}");
+        if fits && nonce > 7 {
+            let longest = (1 << (8 * (15 - nonce))) - 1;
+            assert!(ccm::takes(nonce, 16, longest), "a nonce of {nonce}");
+            assert!(!ccm::takes(nonce, 16, longest + 1), "a nonce of {nonce}");
+        }
+    }
+    let tags: Vec<usize> = (0..=20).filter(|tag| ccm::takes(12, *tag, 5)).collect();
+    assert_eq!(tags, [4, 6, 8, 10, 12, 14, 16]);
+}
