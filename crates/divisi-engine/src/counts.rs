@@ -48,7 +48,7 @@ impl SetupCounts {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use divisi_core::{PublicParameters, local, step};
+    use divisi_core::{Check, PublicParameters, local, step};
 
     /// All counts of a phase are added up.
     #[test]
@@ -101,6 +101,26 @@ mod tests {
             let all = setup.with(&meter);
             assert_eq!(all.openings, 5 + more);
             assert_eq!((all.verification_error_bits, all.computational_bits), (Some(2.0), Some(112.0)));
+        }
+    }
+
+    /// A check counts as often as both executed it together, whichever of them did.
+    #[test]
+    fn checks_are_those_of_both() {
+        const CHECKS: [Check; 3] = [Check::new("X1"), Check::new("X2"), Check::new("X3")];
+        let ends = local::run(2, &PublicParameters::new("checks"), |session| {
+            let [early, both, late] = CHECKS;
+            [(early, 3), (both, 40)].into_iter().for_each(|(check, n)| session.observe_each(check, n));
+            let setup = SetupCounts::take(session.meter(), "setup");
+            let repetition = |n: u64| {
+                [(late, n), (both, 5 * n)].into_iter().for_each(|(check, n)| session.observe_each(check, n));
+                setup.with(session.meter()).checks
+            };
+            Ok([1, 2].map(repetition))
+        });
+        for [first, second] in ends.unwrap() {
+            let of = |checks: &std::collections::BTreeMap<Check, u64>| CHECKS.map(|check| checks[&check]);
+            assert_eq!((of(&first), of(&second)), ([3, 45, 1], [3, 50, 2]));
         }
     }
 }
