@@ -87,6 +87,7 @@ pub fn blocks_left(info: &StockInfo, state: &StockState) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_store::stock::{Count, Series};
 
     /// The parties of a directory are those that have a directory in it.
     #[test]
@@ -111,5 +112,43 @@ mod tests {
                 assert_eq!(f64::from(bits), left.min(f64::from(buckets)), "{parties}: {buckets}, {field}");
             }
         }
+    }
+
+    /// What is left makes as many whole blocks as the scarcest series has values for, whichever that is.
+    #[test]
+    fn no_block_is_promised_that_lacks_a_value() {
+        // ten blocks, of 7 and of 3 values each, and of one value for all
+        let series = |(name, planned): (&str, u64)| Series { name: name.into(), planned, lot: 9, longest: 9 };
+        let info = StockInfo {
+            id: [0; 32],
+            party: 1,
+            parties: 3,
+            peers: [0; 32],
+            protocol: String::new(),
+            prep: String::new(),
+            field_bits: 64,
+            k: 2,
+            rho: 40,
+            blocks: 10,
+            series: [("a", 70), ("b", 30), ("c", 1)].map(series).to_vec(),
+        };
+        let left = |left: [u64; 3]| {
+            let made = left.map(|left| Count { made: left + 11, taken: 11 }).to_vec();
+            blocks_left(&info, &StockState { counts: made, ..StockState::default() })
+        };
+        for (counts, blocks) in [
+            ([70, 30, 1], 10),
+            ([69, 30, 1], 9),
+            ([70, 29, 1], 9),
+            ([70, 30, 0], 0),
+            ([6, 30, 1], 0),
+            ([7, 2, 1], 0),
+            ([7, 30, 1], 1),
+            ([35, 14, 1], 4),
+            ([140, 60, 2], 20),
+        ] {
+            assert_eq!(left(counts), blocks, "{counts:?}");
+        }
+        assert_eq!(left([u64::MAX - 11; 3]), (u64::MAX - 11) / 7);
     }
 }
