@@ -189,6 +189,33 @@ mod tests {
         }
     }
 
+    /// Each input has its own owner, and each output its own receivers, at the other process too.
+    #[test]
+    fn owners_and_receivers_are_those_that_were_meant() {
+        let mut g = divisi_circuit::Build::new();
+        let inputs = [3, 1, 2].map(|width| g.input(width));
+        inputs.iter().for_each(|input| g.output(input));
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("three values");
+        let mut text = Vec::new();
+        crate::circuit::write_as(&g.finish(), divisi_circuit::bristol::Format::Fashion, &mut text)
+            .unwrap()
+            .unwrap();
+        std::fs::write(&path, text).unwrap();
+        let circuit = Arc::new(hold(path.into_os_string(), Adder::FewestAnds, false).unwrap());
+        let lists = |all: &[&[u8]]| all.iter().map(|list| parties(list)).collect::<Vec<_>>();
+        for (owners, receivers) in [
+            (&[1, 2, 3][..], [&[1][..], &[2], &[3]]),
+            (&[2, 2, 1], [&[3, 1], &[], &[1, 3]]),
+            (&[255, 1, 200], [&[2, 255], &[2], &[2, 254]]),
+        ] {
+            let between = Between::Parties { owners: parties(owners), receivers: lists(&receivers) };
+            let circuit = Arc::clone(&circuit);
+            let job = CircuitJob { circuit, adder: Adder::FewestAnds, between, count: 2 };
+            assert_eq!(NamedJob::of(&job).job().unwrap().between, job.between);
+        }
+    }
+
     /// A party reads the circuits of its jobs again, each from its own file, and none that has changed.
     #[test]
     fn circuits_are_those_that_were_meant() {
