@@ -145,6 +145,31 @@ fn a_pipe_is_kept_for_later_readings() {
     assert_eq!(lasting(&name, 1 << 20).unwrap(), name);
 }
 
+/// Pipes of one name in two directories have contents of their own.
+#[test]
+fn pipes_are_known_by_their_whole_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = |place: &str| {
+        let pipe = dir.path().join(place).join("pipe");
+        std::fs::create_dir(dir.path().join(place)).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        pipe
+    };
+    let names = ["a", "b"].map(|place| {
+        let pipe = pipe(place);
+        let (to, content) = (pipe.clone(), place.to_owned());
+        // a pipe that nobody reads is left by its writer
+        std::thread::spawn(move || std::fs::write(to, content));
+        Name::from(pipe.into_os_string())
+    });
+    for _ in 0..2 {
+        for (name, content) in names.iter().zip(["a", "b"]) {
+            let kept = lasting(name, 1 << 20).unwrap();
+            assert_eq!(std::fs::read(kept.path()).unwrap(), content.as_bytes());
+        }
+    }
+}
+
 #[test]
 fn standard_input_has_four_names() {
     assert!(STDIN.iter().all(|name| is_stdin(Path::new(name))));
