@@ -313,3 +313,58 @@ pub struct Page {
     /// The lines below the table.
     pub below: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured() -> Measured {
+        let phase = |seconds, cpu_seconds, bytes| Phase { seconds, cpu_seconds, bits: 7, bytes, rounds: 3 };
+        Measured {
+            settings: EngineSettings::default(),
+            about: Map::new(),
+            count: 12,
+            unit: "block",
+            facts: Map::new(),
+            parties: 3,
+            reps: 1,
+            connect_seconds: 0.0,
+            clocks: &[],
+            // in one phase the first party sends most, in the other one the last
+            phases: vec![("one", phase(1.0, 0.25, 100)), ("two", phase(2.0, 0.5, 5000))],
+            repetitions: Vec::new(),
+            bytes_by_party: vec![vec![100, 1], vec![90, 4990], vec![5, 5000]],
+            peak_rss_bytes: None,
+            verification_error_bits: None,
+            computational_bits: None,
+            checks: BTreeMap::new(),
+            kernel: String::new(),
+            calibration: Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 },
+        }
+    }
+
+    /// Of all phases together the bytes are those of the one party that sends most.
+    #[test]
+    fn bytes_are_those_of_the_party_that_sends_most() {
+        let measured = measured();
+        assert_eq!(measured.all_bytes_by_party(), [101, 5080, 5005]);
+        let all = measured.all_phases();
+        assert_eq!((all.bytes, all.seconds, all.cpu_seconds), (5080, 3.0, 0.75));
+        assert_eq!((measured.seconds(&["two"]), measured.seconds(&["one", "two"])), (2.0, 3.0));
+        assert_eq!((measured.phase("two").bytes, measured.phase("three").bytes), (5000, 0));
+    }
+
+    /// A phase lasts until its last party has finished it.
+    #[test]
+    fn the_slowest_party_counts() {
+        let took = |seconds, cpu_seconds| Took { seconds, cpu_seconds };
+        assert_eq!(took(1.0, 4.0).max(took(3.0, 2.0)), took(3.0, 4.0));
+        let mut whole = took(3.0, 2.0);
+        let part = whole.split(Duration::from_secs(1));
+        assert_eq!((whole, part), (took(2.0, 2.0), took(1.0, 0.0)));
+        let rest = whole.split(Duration::from_secs(9));
+        assert_eq!((whole, rest), (took(0.0, 2.0), took(2.0, 0.0)));
+        whole.add(took(0.5, 0.25));
+        assert_eq!(whole, took(0.5, 2.25));
+    }
+}
