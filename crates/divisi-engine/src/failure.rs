@@ -169,7 +169,8 @@ impl From<Disagreement> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use divisi_core::step;
+    use divisi_core::{Check, Misuse, step};
+    use divisi_net::Fault;
 
     #[test]
     fn json_and_exit_codes_say_what_happened() {
@@ -189,5 +190,29 @@ mod tests {
         let at = Failure::mismatch("x").with_peer(PartyId::P3).at("there").to_json();
         assert_eq!((at["peer"].clone(), at["step"].clone()), (3.into(), "there".into()));
         assert!(Failure::unavailable("x").retry && !Failure::mismatch("x").retry);
+    }
+
+    /// What is worth a second try is a broken link, and nothing that a party did against the protocol.
+    #[test]
+    fn only_broken_links_are_worth_a_second_try() {
+        let (step, peer) = (step!("somewhere"), PartyId::P2);
+        let check = Check::new("X1");
+        let lost = Fault::Stalled { peer, step, waited: std::time::Duration::ZERO, claim: None };
+        for (abort, kind, retry, blamed) in [
+            (Abort::Network(lost), Kind::Abort, true, Some(2)),
+            (Abort::CheckFailed { check, step, culprit: Some(peer) }, Kind::Abort, false, Some(2)),
+            (Abort::CheckFailed { check, step, culprit: None }, Kind::Abort, false, None),
+            (Abort::Disagreement { peer, step, what: "the protocol" }, Kind::Abort, false, Some(2)),
+            (Abort::Misuse { step, what: Misuse::Empty }, Kind::Abort, false, None),
+            (Abort::Unfit { step, why: "a used stock: make another".into() }, Kind::Usage, false, None),
+        ] {
+            let failure = Failure::from(abort.clone());
+            assert_eq!((failure.kind, failure.retry, failure.peer), (kind, retry, blamed), "{abort:?}");
+            assert_eq!(failure.step, Some(step.to_string()), "{abort:?}");
+            assert_eq!(Failure::from(Disagreement::Abort(abort.clone())), failure, "{abort:?}");
+        }
+        for other in [Kind::Refused, Kind::Mismatch, Kind::Usage, Kind::Abort] {
+            assert!(!Failure::new(other, "x").retry, "{other:?}");
+        }
     }
 }
