@@ -145,8 +145,8 @@ fn pieces_of_key_streams_are_parts_of_the_whole() {
     }
 }
 
-/// The ciphertext of many blocks of zeros has no block twice, in any mode: what covers a block covers no other
-/// one.
+/// The ciphertext of many blocks of zeros has no block twice, in any mode: what covers a block covers no
+/// other one.
 #[test]
 fn no_block_of_a_long_message_is_covered_as_another() {
     const MANY: usize = 258;
