@@ -309,7 +309,7 @@ fn lengths_of_what_came_before_are_counted_whole() {
 fn keys_of_a_block_are_not_hashed() {
     for hash in Hash::ALL {
         let block = hash.block_bytes();
-        for length in [1, block - 1, block, block + 1, 2 * block] {
+        for length in [block, block + 1] {
             let key = message(length);
             let mut k0 = if length > block { theirs(hash, &key) } else { key.clone() };
             k0.resize(block, 0);

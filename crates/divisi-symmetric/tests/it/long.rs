@@ -121,7 +121,7 @@ fn zeros_of_any_two_lengths_have_other_tags() {
     // of GCM the ciphertext is hashed: zeros are decrypted
     let iv = secret(&[3; 12]);
     let mut tags = BTreeSet::new();
-    let lengths = &LENGTHS[..7];
+    let lengths = &LENGTHS[..6];
     for (text, aad) in lengths.iter().map(|n| (*n, 0)).chain(lengths[1..].iter().map(|n| (0, *n))) {
         let [text, aad] = [text, aad].map(|length| secret(&zeros[..length]));
         let (_, tag) = gcm::crypt(e, &key, Direction::Decrypt, &iv, &aad, &text).unwrap();
