@@ -116,7 +116,7 @@ impl From<Abort> for Failure {
             // an input that does not fit is the caller's to correct
             kind: if matches!(abort, Abort::Unfit { .. }) { Kind::Usage } else { Kind::Abort },
             // A broken link may work again later; a party that deviated or disagrees will not change.
-            retry: matches!(abort, Abort::Network(_)),
+            retry: matches!(&abort, Abort::Network(fault) if fault.may_pass()),
             peer: abort.blames().map(PartyId::number),
             step: Some(abort.step().to_string()),
         }
@@ -170,7 +170,7 @@ impl From<Disagreement> for Failure {
 mod tests {
     use super::*;
     use divisi_core::{Check, Misuse, step};
-    use divisi_net::Fault;
+    use divisi_net::{Fault, Loss};
 
     #[test]
     fn json_and_exit_codes_say_what_happened() {
@@ -197,9 +197,18 @@ mod tests {
     fn only_broken_links_are_worth_a_second_try() {
         let (step, peer) = (step!("somewhere"), PartyId::P2);
         let check = Check::new("X1");
-        let lost = Fault::Stalled { peer, step, waited: std::time::Duration::ZERO, claim: None };
+        let stalled = Fault::Stalled { peer, step, waited: std::time::Duration::ZERO, claim: None };
+        let lost = |reason| Abort::Network(Fault::Lost { peer, step, reason });
         for (abort, kind, retry, blamed) in [
-            (Abort::Network(lost), Kind::Abort, true, Some(2)),
+            (Abort::Network(stalled), Kind::Abort, true, Some(2)),
+            (lost(Loss::Closed), Kind::Abort, true, Some(2)),
+            (lost(Loss::Cut), Kind::Abort, true, Some(2)),
+            (lost(Loss::Garbage), Kind::Abort, false, Some(2)),
+            (lost(Loss::Flooded), Kind::Abort, false, Some(2)),
+            (Abort::Network(Fault::Aborted { peer, step, blames: None }), Kind::Abort, true, Some(2)),
+            (Abort::Network(Fault::Malformed { peer, step, want: 2, got: 1 }), Kind::Abort, false, Some(2)),
+            (Abort::Network(Fault::WrongStep { peer, step, got: 1 }), Kind::Abort, false, Some(2)),
+            (Abort::Network(Fault::Flooded { peer, step }), Kind::Abort, false, Some(2)),
             (Abort::CheckFailed { check, step, culprit: Some(peer) }, Kind::Abort, false, Some(2)),
             (Abort::CheckFailed { check, step, culprit: None }, Kind::Abort, false, None),
             (Abort::Disagreement { peer, step, what: "the protocol" }, Kind::Abort, false, Some(2)),

@@ -132,6 +132,19 @@ impl Fault {
         }
     }
 
+    /// Whether another session may succeed: a peer was late, is gone, or ended this one. One that sent
+    /// something else than the protocol has will do so again.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Stalled { .. } | Self::Aborted { .. } | Self::Poisoned { .. } => true,
+            Self::Lost { reason, .. } => matches!(reason, Loss::Closed | Loss::Cut | Loss::Own),
+            Self::Malformed { .. } | Self::WrongStep { .. } | Self::Flooded { .. } | Self::Misuse { .. } => {
+                false
+            }
+        }
+    }
+
     /// The party that peers are told when this fault ends a session: one that stalled or is gone.
     pub(crate) fn passes_on(&self) -> Option<PartyId> {
         let gone = !matches!(self, Self::Lost { reason: Loss::Own, .. });

@@ -153,7 +153,7 @@ impl Failed {
         };
         Failed {
             kind: ErrorKind::Abort,
-            retry: matches!(abort, Abort::Network(_)),
+            retry: matches!(abort, Abort::Network(fault) if fault.may_pass()),
             peer: peer.map_or(0, PartyId::number),
             step: abort.step().name.into(),
             message: abort.to_string(),
