@@ -329,4 +329,50 @@ mod tests {
             assert!(error.contains(why), "{error}");
         }
     }
+
+    /// A file of tokens counts when it is read again, and one that is wrong or gone changes nothing.
+    #[test]
+    fn tokens_stay_until_their_file_is_right() {
+        use crate::api::RequestHead;
+        use sha2::{Digest, Sha256};
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens.toml");
+        let file = |token: &str| {
+            let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(token));
+            format!("[[token]]\nname = \"a\"\nsha256 = \"{hash}\"\nkeys = [\"*\"]\noperations = [\"*\"]\n")
+        };
+        let backend: Arc<dyn Backend> = Arc::new(Memory::default());
+        let tokens = Tokens::parse(&file("one")).unwrap();
+        let gateway = Arc::new(Gateway::new(backend.clone(), Vec::new(), Some(tokens), Arc::new(Machine)));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _within = runtime.enter();
+        let log = GatewayLog::new(std::io::sink()).unwrap();
+        let attendant = Attendant::new(log, gateway.clone(), backend, Some(path.clone()), None).unwrap();
+        let known = || {
+            ["one", "two", ""].map(|token| {
+                let token = Some(token.to_owned().into());
+                gateway.knows(&RequestHead { token, ..RequestHead::default() })
+            })
+        };
+        let steps = [
+            (None, 0),
+            (Some(""), 0),
+            (Some("[[token]]"), 0),
+            (Some(&file("two")[..]), 1),
+            (Some("x"), 1),
+            (None, 1),
+        ];
+        for (content, whose) in steps {
+            match content {
+                None => drop(std::fs::remove_file(&path)),
+                Some(content) => {
+                    std::fs::write(&path, content).unwrap();
+                    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+                }
+            }
+            attendant.reload();
+            assert_eq!(known(), [whose == 0, whose == 1, false], "{content:?}");
+        }
+    }
 }

@@ -20,6 +20,9 @@ pub struct Memory {
     restless: AtomicUsize,
     /// Whether the next look for a key finds none.
     overlooks: AtomicBool,
+    /// Whether calls with a key wait, and how many do.
+    holds: AtomicBool,
+    held: AtomicUsize,
 }
 
 impl Memory {
@@ -51,6 +54,16 @@ impl Memory {
         self.overlooks.store(true, Ordering::Relaxed);
     }
 
+    /// From now on let calls with a key wait, or let them go on.
+    pub fn hold(&self, holds: bool) {
+        self.holds.store(holds, Ordering::SeqCst);
+    }
+
+    /// How many calls wait.
+    pub fn held(&self) -> usize {
+        self.held.load(Ordering::SeqCst)
+    }
+
     fn up(&self) -> Result<(), BackendTrouble> {
         let down = self.down.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let less = |left: usize| left.checked_sub(1);
@@ -59,6 +72,11 @@ impl Memory {
     }
 
     fn of(&self, name: &KeyName, encrypts: bool) -> Result<Key, BackendTrouble> {
+        self.held.fetch_add(1, Ordering::SeqCst);
+        while self.holds.load(Ordering::SeqCst) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        self.held.fetch_sub(1, Ordering::SeqCst);
         let key = self.find(name)?.filter(|key| key.kind.encrypts() == encrypts);
         key.ok_or_else(|| BackendTrouble::Refused(format!("there is no such key {name}")))
     }

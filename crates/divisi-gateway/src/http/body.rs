@@ -315,4 +315,24 @@ mod tests {
             });
         }
     }
+
+    /// What nobody expects is not waited for for long, nor is the room to work on a body.
+    #[test]
+    fn nothing_is_waited_for_without_end() {
+        // its clock runs ahead while all wait
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_time().start_paused(true).build().unwrap().block_on(async {
+            for each in [0, 100, 1024] {
+                let start = Instant::now();
+                let drops = Drops { each, next: Box::pin(tokio::time::sleep(Duration::from_secs(1))) };
+                let drained = drain(Body::new(drops), None);
+                assert_eq!(tokio::time::timeout(LONGEST, drained).await, Ok(false), "{each}");
+                assert_eq!(start.elapsed().as_secs(), 5, "{each}");
+            }
+            let (start, room) = (Instant::now(), Arc::new(Semaphore::new(units(FREE))));
+            let waits = tokio::time::timeout(LONGEST, work(FREE + 1, &room)).await;
+            assert!(waits.is_ok_and(|share| share.is_none()));
+            assert_eq!(start.elapsed().as_secs(), 8);
+        });
+    }
 }

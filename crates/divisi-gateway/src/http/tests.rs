@@ -1,5 +1,7 @@
 //! Whole connections, as clients have them, over a table in memory.
 
+mod held;
+
 use super::*;
 use crate::backend::{BackendTrouble, Memory};
 use crate::config::{Listen, Mount};

@@ -248,4 +248,23 @@ mod tests {
             assert_eq!(time(wrong), None, "{wrong}");
         }
     }
+
+    /// A connection that has asked nothing yet is closed soon, one that has asked something after longer, and
+    /// one that waits for an answer never.
+    #[test]
+    fn a_connection_is_idle_after_its_time() {
+        for (under_way, any, seconds, idle) in [
+            (0, false, 5, false),
+            (0, false, 10, true),
+            (0, true, 200, false),
+            (0, true, 300, true),
+            (1, true, 400, false),
+        ] {
+            // a machine that began a moment ago has no time that long ago
+            if let Some(since) = Instant::now().checked_sub(Duration::from_secs(seconds)) {
+                let activity = Mutex::new(Activity { under_way, since, any });
+                assert_eq!(is_idle(&activity), idle, "{under_way} {any} {seconds}");
+            }
+        }
+    }
 }

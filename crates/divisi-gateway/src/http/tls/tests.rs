@@ -84,3 +84,43 @@ fn a_certificate_is_read_again_when_it_changes() {
     assert_eq!(certificates.renew(), Ok(true));
     assert!(!Arc::ptr_eq(&second, &certificates.current()));
 }
+
+/// Whoever says nothing loses its place: without a handshake or with half a one, with half a head, and after
+/// its last answer.
+#[test]
+fn whoever_says_nothing_is_sent_away() {
+    use crate::config::Listen;
+    use crate::http::{Socket, bind, serve};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let certificates = Arc::new(Certificates::load(&Setting::with(VALID).files).unwrap());
+    // its clock runs ahead while all wait
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().start_paused(true).build().unwrap().block_on(async {
+        for (has_tls, said, seconds) in [
+            (true, "", 10),
+            (true, "\x16\x03\x01", 10),
+            (false, "", 30),
+            (false, "GET /v1/x HTTP/1.1\r\nHost", 30),
+            (false, "GET /v1/x HTTP/1.1\r\nHost: x\r\n\r\n", 30),
+        ] {
+            let socket = bind(&Listen::Address("127.0.0.1:0".parse().unwrap())).unwrap();
+            let Socket::Tcp(listener) = &socket else { panic!("an address") };
+            let address = listener.local_addr().unwrap();
+            let (stop, stopped) = tokio::sync::watch::channel(false);
+            let silent = async {
+                let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+                stream.write_all(said.as_bytes()).await.unwrap();
+                let begun = tokio::time::Instant::now();
+                let mut answer = Vec::new();
+                let ends = stream.read_to_end(&mut answer);
+                // a connection that is reset has ended, too
+                let ended = tokio::time::timeout(Duration::from_secs(600), ends).await.is_ok();
+                stop.send(true).unwrap();
+                (ended, begun.elapsed().as_secs())
+            };
+            let (router, tls) = (axum::Router::new(), has_tls.then_some(&certificates));
+            let ((ended, lasted), ()) = tokio::join!(silent, serve(socket, &router, tls, stopped));
+            assert!(ended && (seconds..=2 * seconds).contains(&lasted), "{said:?} {lasted}");
+        }
+    });
+}

@@ -114,3 +114,66 @@ async fn a_request_has_its_place_to_its_end() {
     drop(taken);
     assert!(client.encrypt(PLAINTEXT).await.is_ok());
 }
+
+/// A request has its turn until the servers have answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_has_its_turn_to_its_end() {
+    let setting = Setting::start(Some(KeyKind::Aes256));
+    let mut client = setting.client().await;
+    client.until("ok").await;
+    let (ciphertext, key_id) = client.encrypt(PLAINTEXT).await.unwrap();
+    for encrypts in [true, false] {
+        setting.servers.hold(true);
+        let free = async {
+            while setting.servers.held() == 0 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            let turn = tokio::time::timeout(Duration::from_millis(20), setting.turns.take_own()).await;
+            setting.servers.hold(false);
+            turn.is_ok()
+        };
+        let asked = async {
+            match encrypts {
+                true => client.encrypt(PLAINTEXT).await.map(drop),
+                false => client.decrypt(&ciphertext, &key_id).await.map(drop),
+            }
+        };
+        let (done, free) = tokio::join!(asked, free);
+        assert!(done.is_ok() && !free, "{done:?}");
+    }
+}
+
+/// A body that does not come.
+struct Never;
+
+impl hyper::body::Body for Never {
+    type Data = bytes::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<hyper::body::Frame<bytes::Bytes>, Self::Error>>> {
+        Poll::Pending
+    }
+}
+
+/// A message that does not come is waited for as long as its client says, and no longer than half a minute.
+/// The clock runs ahead while all wait.
+#[tokio::test(start_paused = true)]
+async fn a_message_that_does_not_come_is_waited_for_up_to_a_limit() {
+    let setting = Setting::start(Some(KeyKind::Aes256));
+    let mut wire = setting.wire().await;
+    for (time, seconds) in [("", 30), ("10S", 9), ("1M", 30), ("99999999H", 30)] {
+        let request = Request::post("http://localhost/v2.KeyManagementService/Encrypt");
+        let request = if time.is_empty() { request } else { request.header("grpc-timeout", time) };
+        let begun = tokio::time::Instant::now();
+        let answer = wire.call(request.body(Body::new(Never)).unwrap());
+        let answer =
+            tokio::time::timeout(Duration::from_secs(600), answer).await.expect("an answer").unwrap();
+        let status = Status::from_header_map(answer.headers()).unwrap();
+        let lasted = begun.elapsed().as_secs();
+        assert_eq!(status.code(), Code::DeadlineExceeded, "{time}");
+        assert!((seconds..seconds + 5).contains(&lasted), "{time:?} {lasted}");
+    }
+}
