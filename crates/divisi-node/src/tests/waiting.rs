@@ -4,7 +4,7 @@ use super::harness::{mesh, world};
 use crate::request::{Reply, ToClient, ToServer};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use crate::{Client, ClientPool, Error, ErrorKind};
-use divisi_net::{Config, Connection, Identity, Listener, PartyId};
+use divisi_net::{Config, Connection, Identity, Interrupt, Listener, PartyId};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -135,24 +135,32 @@ fn servers_that_only_wait_are_not_waited_for_without_end() {
 #[test]
 fn what_may_have_been_done_is_not_sent_again() {
     use ServerConduct::{Blames, Leaves, Silent, Waits};
-    for (ways, is_lost) in [
-        ([Leaves; 3], true),
-        ([Waits, Silent, Waits], true),
-        ([Blames(Duration::ZERO, 2), Leaves, Waits], false),
+    for (ways, is_lost, call) in [
+        ([Leaves; 3], true, "run"),
+        ([Leaves; 3], true, "within"),
+        ([Leaves; 3], true, "until"),
+        ([Waits, Silent, Waits], true, "run"),
+        ([Blames(Duration::ZERO, 2), Leaves, Waits], false, "run"),
     ] {
         served(ways, |config, identity| {
             let pool = ClientPool::new(config.clone(), Arc::new(identity), world()).unwrap();
             let (mut calls, begun) = (0, Instant::now());
-            let result = pool.with_patience(4 * IN_TIME).run(|client| {
+            let (pool, patience) = (pool.with_patience(4 * IN_TIME), 4 * IN_TIME);
+            let work = |client: &mut Client| {
                 calls += 1;
                 let result = client.key_list();
                 assert_eq!(client.is_lost(), is_lost);
                 result
-            });
+            };
+            let result = match call {
+                "run" => pool.run(work),
+                "within" => pool.run_within(patience, work),
+                _ => pool.run_until(&Interrupt::default(), work),
+            };
             // whoever blames another one does not say that it may succeed later
             assert_eq!((result.unwrap_err().retry, calls), (is_lost, 1));
             // nor does it try to: these servers take no other connection
-            assert!(begun.elapsed() < 2 * IN_TIME, "{:?}", begun.elapsed());
+            assert!(begun.elapsed() < 2 * IN_TIME, "{call} {:?}", begun.elapsed());
         });
     }
 }
