@@ -109,3 +109,32 @@ fn a_list_is_done_in_order_over_several_connections() {
     assert_eq!(pool.map(&many, |_, item| Ok(*item)).unwrap(), many);
     harness.assert_unharmed();
 }
+
+/// A connection that was used before asks whoever uses it now whether to wait, and nobody whom it asked then.
+#[test]
+fn a_connection_asks_whoever_uses_it() {
+    let (harness, _, key) = with_key(&[]);
+    let pool = ClientPool::new(harness.config.clone(), harness.identity("alice").clone(), world()).unwrap();
+    let pool = pool.with_patience(4 * BUSY).with_most(1);
+    let due = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&due);
+    let first = Interrupt::new(move || asked.load(Ordering::SeqCst));
+    // how many requests the connection had served before
+    let used = |client: &mut crate::Client| {
+        let before = client.requests();
+        encrypt(client, &key, b"", b"text").map(|_| before)
+    };
+    assert_eq!(pool.run_until(&first, used), Ok(0));
+    due.store(true, Ordering::SeqCst);
+    assert!(first.is_due());
+    assert_eq!(pool.run(used), Ok(1));
+    // it is known to be due, so that no wait is long enough
+    let (begun, second) = (Instant::now(), Interrupt::new(|| true));
+    assert!(second.is_due());
+    let second = pool.run_until(&second, |client| {
+        assert_eq!(client.requests(), 2);
+        encrypt(client, &key, b"", b"text")
+    });
+    ended(begun, second);
+    assert_eq!(pool.run(used), Ok(0));
+}
