@@ -38,3 +38,38 @@ impl Leads {
         named
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rounds of a leader without a break count, for each client; another leader's, and those before the
+    /// client connected again or was offered something, do not.
+    #[test]
+    fn a_leader_that_passes_a_client_over_is_told_once() {
+        let [none, a, both] =
+            [&[][..], &["a"], &["a", "b"]].map(|of| of.iter().copied().collect::<BTreeSet<&str>>());
+        let (one, other) = (PartyId::P1, PartyId::P2);
+        // what happens in the middle, and whether the count goes on
+        for (leader, connected, offered, goes_on) in [
+            (one, &both, &none, true),
+            (other, &both, &a, true),
+            (other, &both, &none, true),
+            (one, &both, &a, false),
+            (one, &none, &none, false),
+            (other, &none, &none, false),
+        ] {
+            let mut leads = Leads::default();
+            let half = SUSPICIOUS / 2;
+            for _ in 0..half {
+                assert!(leads.count(one, &both, &none, a.clone()).is_empty());
+            }
+            assert!(leads.count(leader, connected, offered, none.clone()).is_empty());
+            let left = if goes_on { SUSPICIOUS - half } else { SUSPICIOUS };
+            for round in 1..2 * SUSPICIOUS {
+                let told = leads.count(one, &both, &none, a.clone());
+                assert_eq!(told.len(), usize::from(round == left), "{leader} {goes_on} {round}");
+            }
+        }
+    }
+}
