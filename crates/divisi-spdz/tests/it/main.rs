@@ -14,6 +14,7 @@ mod kinds;
 mod misuse;
 mod mutants;
 mod nets;
+mod outputs;
 mod prepared;
 mod prices;
 mod programs;
