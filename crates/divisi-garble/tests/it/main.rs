@@ -1,6 +1,7 @@
 //! Authenticated garbling, honest and attacked.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods)]
 
+mod adapter;
 mod attacks;
 mod cheating;
 mod circuits;

@@ -25,7 +25,7 @@ fn job(ands: usize, count: usize) -> JobSpec {
     JobSpec::Circuit(CircuitJob { circuit, adder: Adder::FewestAnds, between, count })
 }
 
-fn facts(job: &JobSpec, settings: &EngineSettings) -> Vec<Value> {
+pub fn facts(job: &JobSpec, settings: &EngineSettings) -> Vec<Value> {
     let facts = prepare(&GarbleEngine, job, settings).unwrap().facts();
     ["form", "k", "base_ot", "statistical_bits", "streamed"].map(|name| facts[name].clone()).to_vec()
 }
