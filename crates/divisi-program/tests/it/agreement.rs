@@ -214,6 +214,20 @@ fn jobs_are_read_as_they_were_sent() {
     }
 }
 
+/// All of a program's digest is compared when a job is read again.
+#[test]
+fn a_digest_that_differs_anywhere_is_another_program() {
+    let job = program("anywhere.txt", "input x 1 bits 1\noutput x 1\n");
+    let (message, digest) = (job.message(), job.program.digest());
+    let at = message.windows(32).position(|window| window == digest).unwrap();
+    for byte in 0..32 {
+        let mut wrong = message.clone();
+        wrong[at + byte] ^= 1;
+        let error = MixedEngine.jobs().own.unwrap().read(&wrong).err().unwrap().to_string();
+        assert!(error.contains("has changed meanwhile"), "byte {byte}: {error}");
+    }
+}
+
 /// Each party gets the entries of its own inputs, run after run, and nothing else; and all who learn an
 /// output must say the same of it, in every byte.
 #[test]

@@ -2,10 +2,12 @@
 
 use crate::parties;
 use divisi_circuit::{Build, Gates};
+use divisi_core::testing::{Harness, MessageDirection};
 use divisi_core::{Abort, Misuse, PartyId, PublicParameters, Security, local};
 use divisi_engine::job::CircuitJob;
 use divisi_engine::{Between, Engine, EngineSettings, Unwatched};
 use divisi_program::adapter::MixedEngine;
+use divisi_program::adapter::manner::Manner;
 use divisi_program::plain::Entries;
 use divisi_program::text;
 use std::sync::Arc;
@@ -110,5 +112,43 @@ fn outputs_of_circuits_are_sent_to_their_receivers_alone() {
             let wanted: u64 = groups.iter().map(|(bits, to)| bits * others(to, party)).sum();
             assert_eq!(sent, wanted, "{receivers:?}: party {party}");
         }
+    }
+}
+
+/// Of a circuit that is garbled, nothing else is opened as outputs are: each value goes to its receivers, in
+/// as many bits as it has, and to nobody else.
+#[test]
+fn outputs_of_garbled_circuits_are_sent_to_their_receivers_alone() {
+    let mut g = Build::new();
+    let (x, y) = (g.input(9), g.input(9));
+    let both: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
+    g.output(&both[..2]);
+    g.output(&both[2..]);
+    let circuit = crate::agreement::held(g.finish());
+    let settings = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() };
+    let settings = settings.among(2).with(Manner::PROTOCOL, "mpgc").with(Manner::FORM, "cot");
+    let (one, two) = (PartyId::P1, PartyId::P2);
+    for (receivers, opened) in
+        [(vec![vec![one], vec![one]], [0, 27]), (vec![vec![one], vec![one, two]], [21, 27])]
+    {
+        let between = Between::Parties { owners: vec![one, two], receivers };
+        let job =
+            CircuitJob { circuit: Arc::clone(&circuit), adder: crate::agreement::ADDER, between, count: 24 };
+        let prepared = MixedEngine.jobs().circuits.unwrap().prepare(&job, &settings).unwrap();
+        let harness = Harness::new(2, &PublicParameters::new("receivers")).patient();
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let me = session.me();
+            let mut member = prepared.start(session, job.count, &Default::default())?;
+            let own = vec![1; job.wires_of(me).len() * job.count];
+            member.batch(job.count, &own.into(), &mut Unwatched)
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        let sent = recordings.iter().map(|seen| {
+            let sent = seen.of(MessageDirection::Out, "divisi_mixed::gmw/output");
+            sent.iter().map(|seen| seen.frame.body.len()).sum::<usize>()
+        });
+        // before that, all 18 masked inputs are opened to all, of which 24 instances have three bytes each
+        assert_eq!(sent.collect::<Vec<_>>(), opened.map(|bytes| bytes + 18 * 3));
     }
 }

@@ -1,8 +1,8 @@
 //! The settings of the engine, from its options.
 
-use divisi_core::Security;
+use divisi_core::{PublicParameters, Security, local};
 use divisi_engine::job::EngineJob;
-use divisi_engine::{Engine, EngineSettings};
+use divisi_engine::{Engine, EngineSettings, Rows, Unwatched};
 use divisi_mixed::adders::NumberAdder;
 use divisi_ot::SetupConfig;
 use divisi_program::NumberSize;
@@ -13,6 +13,7 @@ use divisi_program::form::BitForm;
 use divisi_program::operations::{Op, OperationJob};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 #[test]
 fn what_does_not_fit_is_refused() {
@@ -53,6 +54,9 @@ fn what_does_not_fit_is_refused() {
 /// Programs on bits with a garbled circuit, of which the second makes numbers of bits, too, and programs that
 /// do this or multiply, and nothing else.
 fn programs() -> [ProgramJob; 4] {
+    // several tests write and read the same files
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let circuit = dir.join("settings-and.txt");
     std::fs::write(&circuit, "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n").unwrap();
@@ -117,5 +121,65 @@ fn whatever_differs_is_agreed_on() {
             }
         }
         assert!(found.len() >= 8, "job {number}: {}", found.len());
+    }
+}
+
+/// Whatever a job computes, it says whether lattices are those of tests.
+#[test]
+fn insecure_lattices_are_said_to_be() {
+    let default = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() }.among(3);
+    let operation = |op| OperationJob {
+        op,
+        numbers: NumberSize::default(),
+        bits: 8,
+        entries: 4,
+        private: false,
+        count: 1,
+    };
+    let (programs, operations) = (programs(), [Op::A2b, Op::B2a, Op::TripleArith].map(operation));
+    let jobs = programs.iter().map(|job| job as &dyn EngineJob);
+    for (number, job) in jobs.chain(operations.iter().map(|job| job as &dyn EngineJob)).enumerate() {
+        for form in [None, Some("lean-tree")] {
+            let said = [false, true].map(|insecure| {
+                let of_form = form.map_or(default.clone(), |form| default.clone().with(Manner::FORM, form));
+                let settings = if insecure { of_form.with(INSECURE, "") } else { of_form };
+                let prepared = MixedEngine.jobs().own.unwrap().prepare(job, &settings);
+                prepared.ok().map_or(insecure, |prepared| prepared.facts()["insecure"] == true)
+            });
+            assert_eq!(said, [false, true], "job {number}, {form:?}");
+        }
+    }
+}
+
+/// With a larger k, less is sent: the option comes to the transfers of each job.
+#[test]
+fn k_comes_to_the_transfers() {
+    let default = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() }.among(2);
+    let default = default.with(Manner::FORM, "cot");
+    let b2a = OperationJob {
+        op: Op::B2a,
+        numbers: NumberSize::default(),
+        bits: 8,
+        entries: 4,
+        private: false,
+        count: 64,
+    };
+    let [bits, ..] = programs();
+    for job in [&bits as &dyn EngineJob, &b2a] {
+        let sent = [2, 8].map(|k| {
+            let settings = default.clone().with(Manner::K, k);
+            let prepared = MixedEngine.jobs().own.unwrap().prepare(job, &settings).unwrap();
+            let mut rows = Rows::default();
+            (0..job.count()).for_each(|_| rows.push(&[&vec![0; job.input_bytes()]]));
+            let own = prepared.deal(&rows);
+            let sent = local::run(2, &PublicParameters::new("k"), |session| {
+                let own = &own[session.me().index()];
+                let mut member = prepared.start(session, job.count(), own)?;
+                member.batch(job.count(), own, &mut Unwatched)?;
+                Ok(member.meter().phases["preprocessing"].bits)
+            });
+            sent.unwrap()[0]
+        });
+        assert!(sent[1] < sent[0] && sent[1] > 0, "{sent:?}");
     }
 }
