@@ -9,7 +9,7 @@ use divisi_engine::circuit::{HeldCircuit, NamedCircuit};
 use divisi_engine::job::{
     AnswersJob, Between, Cipher, CipherMode, CircuitJob, JobSpec, ModeMessage, ModesJob,
 };
-use divisi_engine::{Engine, EngineSettings, Rows, Unwatched, prepare};
+use divisi_engine::{Engine, EngineSettings, Unwatched, prepare};
 use divisi_garble::adapter::GarbleEngine;
 use divisi_garble::lab::{BitSource, GarbleLab};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
