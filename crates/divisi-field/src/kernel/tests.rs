@@ -35,3 +35,16 @@ fn with_restores_the_choice_even_after_a_panic() {
     assert!(caught.is_err());
     assert_eq!(active(), before);
 }
+
+/// All tests of this crate pass with the portable kernel, too; those of engines are run so each night.
+#[test]
+#[cfg_attr(miri, ignore = "starts another process")]
+fn all_tests_pass_with_the_portable_kernel() {
+    // a run with a kernel that somebody chose, as the one below
+    if std::env::var_os(VARIABLE).is_some() {
+        return;
+    }
+    let mut tests = std::process::Command::new(std::env::current_exe().unwrap());
+    let output = tests.env(VARIABLE, Kernel::Portable.name()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
