@@ -51,6 +51,10 @@ fn what_does_not_fit_is_refused() {
     assert!(garbled.without_circuits().is_err());
 }
 
+fn operation(op: Op) -> OperationJob {
+    OperationJob { op, numbers: NumberSize::default(), bits: 8, entries: 4, private: false, count: 1 }
+}
+
 /// Programs on bits with a garbled circuit, of which the second makes numbers of bits, too, and programs that
 /// do this or multiply, and nothing else.
 fn programs() -> [ProgramJob; 4] {
@@ -92,14 +96,6 @@ fn whatever_differs_is_agreed_on() {
         }
         all.push(of_form);
     }
-    let operation = |op| OperationJob {
-        op,
-        numbers: NumberSize::default(),
-        bits: 8,
-        entries: 4,
-        private: false,
-        count: 1,
-    };
     let operations = [Op::A2b, Op::B2a].map(operation);
     let programs = programs();
     let jobs = programs.iter().map(|job| job as &dyn EngineJob);
@@ -128,14 +124,6 @@ fn whatever_differs_is_agreed_on() {
 #[test]
 fn insecure_lattices_are_said_to_be() {
     let default = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() }.among(3);
-    let operation = |op| OperationJob {
-        op,
-        numbers: NumberSize::default(),
-        bits: 8,
-        entries: 4,
-        private: false,
-        count: 1,
-    };
     let (programs, operations) = (programs(), [Op::A2b, Op::B2a, Op::TripleArith].map(operation));
     let jobs = programs.iter().map(|job| job as &dyn EngineJob);
     for (number, job) in jobs.chain(operations.iter().map(|job| job as &dyn EngineJob)).enumerate() {
