@@ -108,13 +108,13 @@ impl Channel {
                     self.fabric.tell(link, key.0, Control::Ask { strand: key.1 });
                 }
                 let claimed = claim.flatten();
-                let is_patient = waits < self.patience.load(Ordering::Relaxed);
-                // one look at a circle may be too early: a message of it may be on its way
-                let in_vain = || {
-                    let others = claimed.filter(|(party, _)| waits > 0 && *party != from);
-                    others.is_some_and(|claim| self.follow(from, step, claim).is_none())
+                let is_patient = waits < self.patience.load(Ordering::Relaxed)
+                    && claimed.is_some_and(|(party, _)| party != self.fabric.me);
+                // after one limit a message of a circle may be on its way; a peer that works is in none
+                let is_circle = |claim: (PartyId, u32)| {
+                    waits > 0 && claim.0 != from && self.follow(from, step, claim).is_none()
                 };
-                if is_patient && claimed.is_some_and(|(party, _)| party != self.fabric.me) && !in_vain() {
+                if is_patient && !claimed.is_some_and(is_circle) {
                     (asked, waits) = (false, waits + 1);
                     link.inbox.ask(key, false);
                     begun = Some((start, later(now, self.fabric.timeout())));
