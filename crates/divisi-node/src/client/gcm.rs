@@ -268,3 +268,16 @@ pub(super) fn ciphertext(context: &[u8; 32], answers: [ToClient; 3], len: usize)
     };
     Err(differ(ENCRYPT, odd))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client sends as much associated data as servers take, and no more.
+    #[test]
+    fn associated_data_has_a_longest_length() {
+        for (bytes, good) in [(0, true), (AAD, true), (AAD + 1, false), (AAD + 256, false)] {
+            assert_eq!(associated(&vec![0; bytes]).is_ok(), good, "{bytes}");
+        }
+    }
+}

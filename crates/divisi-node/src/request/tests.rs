@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ErrorKind;
-use crate::admit::CLIENTS;
+use crate::admit::{CLIENT_NAME, CLIENTS};
 use crate::wire::{LONGEST, decode, encode};
 use divisi_rep3::Protocol;
 use divisi_store::{KeyState, KeyType};
@@ -72,6 +72,19 @@ fn what_a_request_carries_has_a_longest_length() {
     }
     for (bytes, good) in [(OUTPUT, true), (OUTPUT + 1, false)] {
         assert_eq!(mac(function(6, 0, 0), tag(bytes)).is_well_formed(), good, "{bytes}");
+    }
+    for (clients, name, good) in [
+        (CLIENTS, CLIENT_NAME, true),
+        (CLIENTS + 1, 1, false),
+        (CLIENTS + 256, 1, false),
+        (CLIENTS, CLIENT_NAME + 1, false),
+    ] {
+        let mut new = NewKey { clients: vec!["x".into(); clients], ..new_key() };
+        *new.clients.last_mut().unwrap() = "x".repeat(name);
+        let entry = KeyEntry { clients: new.clients.clone(), ..entry() };
+        assert_eq!(entry.is_well_formed(), good, "{clients} {name}");
+        assert_eq!(Item::KeyImport(new.clone()).is_well_formed(), good, "{clients} {name}");
+        assert_eq!(Item::KeyNew(new).is_well_formed(), good, "{clients} {name}");
     }
 }
 
@@ -164,8 +177,8 @@ pub(crate) fn client_messages() -> Vec<(ToServer, String)> {
     ]
 }
 
-pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
-    let entry = KeyEntry {
+fn entry() -> KeyEntry {
+    KeyEntry {
         name: name(),
         id: [4; 16],
         kind: KeyType::Aes128,
@@ -176,7 +189,11 @@ pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
         clients: vec!["bob".into()],
         exportable: false,
         made: Some(1_800_000_000),
-    };
+    }
+}
+
+pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
+    let entry = entry();
     let key = format!("026b31 {} 00 10 01 01 05616c696365 01 03626f62 00 01 80a4a7da06", "04".repeat(16));
     let failed = Failed {
         kind: ErrorKind::Mismatch,

@@ -1,6 +1,7 @@
 //! Servers that do not answer: silent ones, and those that only say that they wait.
 
 use super::harness::{mesh, world};
+use crate::error::Failed;
 use crate::request::{Reply, ToClient, ToServer};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use crate::{Client, ClientPool, Error, ErrorKind};
@@ -28,6 +29,8 @@ enum ServerConduct {
     Leaves,
     /// It reports for this time that it waits, and then blames this party.
     Blames(Duration, u8),
+    /// It repeats that another server refuses.
+    Repeats,
 }
 
 fn say(connection: &mut Connection, message: &ToClient) -> bool {
@@ -49,6 +52,10 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
     match way {
         ServerConduct::Silent => while connection.recv_within(LONGEST, 10 * LIMIT).is_ok() {},
         ServerConduct::Leaves => {}
+        ServerConduct::Repeats => {
+            let failed = Failed::refused(divisi_core::step!("x"), "no");
+            say(&mut connection, &ToClient::Failed(Failed { hearsay: true, ..failed }));
+        }
         ServerConduct::Waits | ServerConduct::Blames(..) => {
             while say(&mut connection, &ToClient::Waiting) {
                 if let ServerConduct::Blames(after, peer) = way
@@ -56,8 +63,8 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
                 {
                     let kind = ErrorKind::Abort;
                     let words = format!("party {peer} sent nothing");
-                    let failed = crate::error::Failed::refused(divisi_core::step!("x"), words);
-                    say(&mut connection, &ToClient::Failed(crate::error::Failed { kind, peer, ..failed }));
+                    let failed = Failed::refused(divisi_core::step!("x"), words);
+                    say(&mut connection, &ToClient::Failed(Failed { kind, peer, ..failed }));
                 }
                 std::thread::sleep(BEAT);
             }
@@ -134,13 +141,14 @@ fn servers_that_only_wait_are_not_waited_for_without_end() {
 /// send it again.
 #[test]
 fn what_may_have_been_done_is_not_sent_again() {
-    use ServerConduct::{Blames, Leaves, Silent, Waits};
+    use ServerConduct::{Blames, Leaves, Repeats, Silent, Waits};
     for (ways, is_lost, call) in [
         ([Leaves; 3], true, "run"),
         ([Leaves; 3], true, "within"),
         ([Leaves; 3], true, "until"),
         ([Waits, Silent, Waits], true, "run"),
         ([Blames(Duration::ZERO, 2), Leaves, Waits], false, "run"),
+        ([Repeats, Leaves, Leaves], false, "run"),
     ] {
         served(ways, |config, identity| {
             let pool = ClientPool::new(config.clone(), Arc::new(identity), world()).unwrap();

@@ -208,6 +208,9 @@ mod tests {
         let all = [6, 5, 4].map(|lanes| waiting(["a", "b", "c"][lanes - 4], Kind::Short, lanes, 0));
         assert_eq!(plan(&all, &turns, BUDGET).len(), 2);
         assert_eq!(plan(&[waiting("a", Kind::Short, 11, 0)], &turns, BUDGET), [0]);
+        // but never beside others, be they small
+        let all = [1, 10].map(|lanes| waiting(["a", "b"][lanes / 10], Kind::Short, lanes, 0));
+        assert_eq!(plan(&all, &turns, BUDGET), [0]);
         assert!(plan(&[], &turns, BUDGET).is_empty());
     }
 
