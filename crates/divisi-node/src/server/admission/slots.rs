@@ -177,6 +177,16 @@ mod tests {
         drop((late, later));
     }
 
+    /// While older ones are being closed there are so many connections, and no more.
+    #[test]
+    fn those_that_leave_have_so_many_places() {
+        let (all, now) = (OpenConnections::default(), Instant::now());
+        let newcomers = 0..2 * LEAVING;
+        let held: Vec<ConnectionSlot> =
+            newcomers.filter_map(|i| ConnectionSlot::admit(&all, &format!("m{i}"), now)).collect();
+        assert_eq!((held.len(), leaving(&held, |_| Some(now)).len()), (LEAVING, CONNECTIONS.0));
+    }
+
     /// Connections that are told to leave and stay take nobody's place.
     #[test]
     fn those_that_were_told_to_leave_and_stay_keep_out_nobody() {

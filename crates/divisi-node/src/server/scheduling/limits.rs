@@ -287,7 +287,8 @@ mod tests {
         assert!(full.contains("60 of its 100 bytes") && full.contains("in 50 minutes"), "{full}");
         assert_eq!(begin(&mut accounts, "a", 40, 600), Ok(()));
         assert_eq!(begin(&mut accounts, "b", 100, 600), Ok(()));
-        assert_eq!(begin(&mut accounts, "a", 100, 3601), Ok(()));
+        assert!(begin(&mut accounts, "a", 1, 3599).unwrap_err().contains("in 1 minutes"));
+        assert_eq!(begin(&mut accounts, "a", 100, 3600), Ok(()));
         accounts.compute("b", Duration::from_secs(5), start + Duration::from_secs(700));
         assert!(begin(&mut accounts, "b", 0, 701).unwrap_err().contains("5 seconds of computing"));
     }

@@ -1,5 +1,6 @@
 //! What a schedule decides, event by event.
 
+mod bounds;
 mod ends;
 
 use super::*;

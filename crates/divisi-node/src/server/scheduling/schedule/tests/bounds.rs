@@ -1,0 +1,42 @@
+//! The last case of each bound: what is let through, and what no more.
+
+use super::*;
+use zeroize::Zeroizing;
+
+/// A client of which so many bytes of answers wait is read and served; with a byte more it is not, until it
+/// has taken some.
+#[test]
+fn a_backlog_is_full_with_its_last_byte() {
+    for (bytes, goes_on) in [(BACKLOG, true), (BACKLOG + 1, false)] {
+        let (mut schedule, now) = schedule();
+        let id = enter(&mut schedule, "a", 1);
+        schedule.receive(&id, hash(1), 40, now).unwrap();
+        // what the thread of the connection has taken is not sent yet
+        for (left, falls) in [(BACKLOG + 1, false), (BACKLOG, !goes_on)] {
+            let connection = schedule.connections.get_mut(&id).unwrap();
+            connection.unsent = bytes;
+            connection.outbox = [Zeroizing::new(vec![0; left])].into();
+            assert_eq!(schedule.may_receive(&id), goes_on, "{bytes}");
+            assert_eq!(schedule.plan(now, Budget::ROUND, &ready).len(), usize::from(goes_on), "{bytes}");
+            assert_eq!(schedule.sent(&id), falls, "{bytes} {left}");
+        }
+    }
+}
+
+/// A step whose messages another server lacks is offered again when its pause is over, and not before.
+#[test]
+fn a_pause_ends_in_time() {
+    let (mut schedule, now) = schedule();
+    let id = enter(&mut schedule, "a", 1);
+    schedule.receive(&id, hash(1), 40, now).unwrap();
+    assert_eq!(schedule.next_pause(now), None);
+    let offer = Offer { connection: id, number: 1, step: 0 };
+    assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
+    schedule.put_back(&offer, Vec::new(), PartyId::P2, now);
+    let over = schedule.next_pause(now).unwrap();
+    let before = over.checked_sub(Duration::from_nanos(1)).unwrap();
+    for (at, waits) in [(now, true), (before, true), (over, false)] {
+        assert_eq!(schedule.next_pause(at), waits.then_some(over));
+        assert_eq!(schedule.plan(at, Budget::ROUND, &ready).is_empty(), waits);
+    }
+}
