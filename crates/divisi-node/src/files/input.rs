@@ -307,6 +307,10 @@ mod tests {
         assert!(input.check(Direction::Encrypt, None).is_ok());
         assert!(input.check(Direction::Decrypt, Some(Using::Gcm)).unwrap_err().error.contains("at least 28"));
         assert!(input.check(Direction::Decrypt, None).unwrap_err().error.contains("at least 16"));
+        for (bytes, using) in [(OVERHEAD, Some(Using::Gcm)), (16, None), (32, Some(Using::Mode(Mode::Cbc)))] {
+            let fits = |bytes: u64| InputFile::of(vec![7; bytes as usize]).check(Direction::Decrypt, using);
+            assert!(fits(bytes).is_ok() && fits(bytes - 1).is_err(), "{bytes}");
+        }
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(1 << 40).unwrap();
         let input =

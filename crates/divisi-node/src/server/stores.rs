@@ -173,6 +173,8 @@ mod tests {
         assert_eq!(judged(1, [word(4), word(4), word(0)]), [vec![3], vec![3]]);
         assert_eq!(judged(3, [word(4), word(4), word(0)]), [vec![1, 2], vec![3]]);
         assert_eq!(judged(2, [word(0), word(4), word(0)]), [vec![1, 3], vec![1, 3]]);
+        // a single key is one
+        assert_eq!(judged(1, [word(1), word(0), word(1)]), [vec![2], vec![2]]);
         let new = StoreWord { empty: false, ..word(0) };
         assert_eq!(judged(3, [word(4), word(4), new]), [vec![1, 2], vec![]]);
         let others = StoreWord { digest: [9; 32], ..word(4) };

@@ -262,11 +262,22 @@ fn a_list_is_followed_only_as_far_as_an_honest_one_could_go() {
             *more = true;
         }
     }
-    let lies: [Lie; 4] = [
+    fn last(m: &mut ToClient, names: &[&str], ends: bool) {
+        if let ToClient::Keys { keys, more } = m {
+            (*keys, *more) = (names.iter().map(|name| entry(name)).collect(), !ends);
+        }
+    }
+    static PAGES: AtomicUsize = AtomicUsize::new(0);
+    let lies: [Lie; 8] = [
         |m| page(m, PAGE + 1, || NEXT.fetch_add(1, Ordering::SeqCst)),
         |m| page(m, 1, || NEXT.fetch_add(1, Ordering::SeqCst)),
         |m| page(m, 1, || 7),
         |m| page(m, 0, || 0),
+        // lists that end: a key twice, two the wrong way round, and the same on the second page
+        |m| last(m, &["k1", "k1"], true),
+        |m| last(m, &["k1", "k0"], true),
+        |m| last(m, &["k1"], PAGES.fetch_add(1, Ordering::SeqCst) % 2 == 1),
+        |m| last(m, [&["k1"][..], &["k0"]][PAGES.fetch_add(1, Ordering::SeqCst) % 2], false),
     ];
     for (n, lie) in lies.into_iter().enumerate() {
         let error = served(0, lie, |client| client.key_list().err()).expect("a lie was believed");
