@@ -101,19 +101,19 @@ mod tests {
     #[test]
     fn a_client_may_have_limits_of_its_own() {
         let hosts = ["a:1", "b:1", "c:1"].map(String::from);
-        let names = ["alice".to_owned(), "bob".to_owned()];
+        let names = ["alice".to_owned(), "alicia".to_owned()];
         let made = Config::create(3, &hosts, &names, &divisi_net::Machine).unwrap();
         let text = made
             .config
             .to_toml()
             .replace("[[party]]\nid = 1", "[limits]\nkeys = 5\nwaiting = 7\n\n[[party]]\nid = 1");
-        let text = text.replace("name = \"bob\"", "name = \"bob\"\nlimits = { keys = 9 }");
+        let text = text.replace("name = \"alicia\"", "name = \"alicia\"\nlimits = { keys = 9 }");
         let config = Config::parse(&text).unwrap();
         assert_eq!(Config::parse(&config.to_toml()).unwrap(), config);
         let limits = Allowances::of_config(&config, &Limits::default());
         assert_eq!((limits.of("alice").keys, limits.of("alice").waiting), (5, 7));
-        assert_eq!((limits.of("bob").keys, limits.of("bob").waiting), (9, 7));
-        assert_eq!(limits.of("bob").message_bytes, 16 << 20);
+        assert_eq!((limits.of("alicia").keys, limits.of("alicia").waiting), (9, 7));
+        assert_eq!(limits.of("alicia").message_bytes, 16 << 20);
         assert!(Config::parse(&text.replace("waiting", "witing")).is_err());
     }
 

@@ -54,7 +54,7 @@ fn no_request_takes_another_key_than_the_one_that_is_meant() {
     assert_eq!(decrypt(&mut alice, &gcm, b"", &long), (text(20_000), None));
     refused(alice.key_destroy(&gcm));
     refused(alice.key_export(&gcm));
-    [true, false].iter().for_each(|serves| refused(alice.key_serve(&gcm, "bob", *serves)));
+    [true, false].iter().for_each(|serves| refused(alice.key_serve(&gcm, "alicia", *serves)));
     alice.expect_key(None);
     assert!(decrypt(&mut alice, &gcm, b"", &of_old).1.unwrap().by_all);
     assert_eq!(decrypt(&mut alice, &gcm, b"", &sealed), (b"of the new key".to_vec(), None));

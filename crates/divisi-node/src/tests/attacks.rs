@@ -234,12 +234,12 @@ fn a_slow_client_holds_up_nobody() {
     let (harness, key) = harness();
     let mut slow = Rogue::connect(&harness, "alice");
     slow.exchange(|_| ToServer::Request { number: 1, item: item(&key, 3 * CHUNK as u64) });
-    let mut bob = harness.connect("bob");
+    let mut alicia = harness.connect("alicia");
     for index in 0..3 {
         let parts = parts(&text(CHUNK)).map(Blob);
         let answers = slow.exchange(|i| ToServer::Data { number: 1, index, body: parts[i].clone() });
         assert!(answers.iter().all(|a| !matches!(a, Some(ToClient::Failed(_)))), "{answers:?}");
-        bob.key_list().unwrap();
+        alicia.key_list().unwrap();
         unharmed(&harness, &key);
     }
     let answers = slow.exchange(|_| ToServer::Finish { number: 1 });
@@ -280,26 +280,26 @@ fn requests_sent_ahead_are_done_in_order() {
 fn garbage_harms_nobody_else() {
     let (harness, key) = harness();
     for garbage in [vec![], vec![0], b"DV\x01\x00\xff\xff\xff".to_vec(), text(1000), vec![0xff; LONGEST]] {
-        let mut rogue = Rogue::connect(&harness, "bob");
+        let mut rogue = Rogue::connect(&harness, "alicia");
         for i in 0..3 {
             rogue.connections[i].send(&garbage).unwrap();
             assert!(rogue.receive(i).is_none());
         }
     }
-    let mut rogue = Rogue::connect(&harness, "bob");
+    let mut rogue = Rogue::connect(&harness, "alicia");
     // the server hangs up at the announced length, perhaps before all is sent
     let _ = rogue.connections[0].send(&vec![0; LONGEST + 1]);
     assert!(rogue.receive(0).is_none());
 
     // far more names than a key can have
     let clients = vec![String::new(); 100_000];
-    let new = harness.connect("bob").new_key("k2".parse().unwrap(), KeyType::Aes128, false, clients);
-    let mut rogue = Rogue::connect(&harness, "bob");
+    let new = harness.connect("alicia").new_key("k2".parse().unwrap(), KeyType::Aes128, false, clients);
+    let mut rogue = Rogue::connect(&harness, "alicia");
     let answers = rogue.exchange(|_| ToServer::Request { number: 1, item: Item::KeyNew(new.clone()) });
     refused(&answers, "larger than allowed", "turn");
     assert!((0..3).all(|i| rogue.receive(i).is_none()));
 
-    let mut rogue = Rogue::connect(&harness, "bob");
+    let mut rogue = Rogue::connect(&harness, "alicia");
     let answers = rogue.exchange(|_| ToServer::Finish { number: 0 });
     refused(&answers, "message outside of a request", "turn");
 

@@ -8,26 +8,26 @@ use crate::{Client, ErrorKind, KeyName};
 #[test]
 fn the_owner_changes_whom_a_key_serves() {
     let (mut harness, mut alice, key) = with_key(&["carol"]);
-    let [mut bob, mut carol] = ["bob", "carol"].map(|name| harness.connect(name));
-    fails(encrypt(&mut bob, &key, b"", b"x"), "does not serve client bob");
+    let [mut alicia, mut carol] = ["alicia", "carol"].map(|name| harness.connect(name));
+    fails(encrypt(&mut alicia, &key, b"", b"x"), "does not serve client alicia");
 
-    let granted = alice.key_serve(&key, "bob", true).unwrap();
-    assert_eq!(granted.clients, ["carol", "bob"]);
+    let granted = alice.key_serve(&key, "alicia", true).unwrap();
+    assert_eq!(granted.clients, ["carol", "alicia"]);
     // messages sent ahead for a refused request may have cost the connection
-    bob = harness.connect("bob");
-    encrypt(&mut bob, &key, b"", b"x").unwrap();
+    alicia = harness.connect("alicia");
+    encrypt(&mut alicia, &key, b"", b"x").unwrap();
     encrypt(&mut carol, &key, b"", b"x").unwrap();
     // the same again: its answer was lost
-    assert_eq!(alice.key_serve(&key, "bob", true).unwrap(), granted);
+    assert_eq!(alice.key_serve(&key, "alicia", true).unwrap(), granted);
     assert_eq!(alice.key_serve(&key, "alice", true).unwrap(), granted);
 
-    assert_eq!(alice.key_serve(&key, "carol", false).unwrap().clients, ["bob"]);
+    assert_eq!(alice.key_serve(&key, "carol", false).unwrap().clients, ["alicia"]);
     fails(encrypt(&mut carol, &key, b"", b"x"), "does not serve client carol");
-    encrypt(&mut bob, &key, b"", b"x").unwrap();
+    encrypt(&mut alicia, &key, b"", b"x").unwrap();
 
     for (who, client, serves, says) in [
-        ("bob", "carol", true, "client bob did not make key k"),
-        ("bob", "bob", false, "client bob did not make key k"),
+        ("alicia", "carol", true, "client alicia did not make key k"),
+        ("alicia", "alicia", false, "client alicia did not make key k"),
         ("carol", "carol", true, "client carol did not make key k"),
         ("alice", "carol", false, "key k does not serve client carol: see `key list`"),
         ("alice", "alice", false, "a key serves its owner to the last"),
@@ -40,23 +40,23 @@ fn the_owner_changes_whom_a_key_serves() {
         assert_eq!(error.kind, if usage { ErrorKind::Usage } else { ErrorKind::Refused });
     }
     let none: KeyName = "none".parse().unwrap();
-    fails(alice.key_serve(&none, "bob", true), "there is no key none");
-    assert!(harness.logged("key k now serves client bob, by its owner alice"));
+    fails(alice.key_serve(&none, "alicia", true), "there is no key none");
+    assert!(harness.logged("key k now serves client alicia, by its owner alice"));
 
     let list = |client: &mut Client| client.key_list().unwrap().remove(0);
-    drop((alice, bob, carol));
+    drop((alice, alicia, carol));
     harness.restart();
     let mut alice = harness.served_again("alice");
     let listed = list(&mut alice);
-    assert_eq!((listed.key.clients, listed.differs), (vec!["bob".to_owned()], vec![]));
-    assert_eq!(alice.key_serve(&key, "bob", false).unwrap().clients, [""; 0]);
+    assert_eq!((listed.key.clients, listed.differs), (vec!["alicia".to_owned()], vec![]));
+    assert_eq!(alice.key_serve(&key, "alicia", false).unwrap().clients, [""; 0]);
     alice.key_destroy(&key).unwrap();
-    fails(alice.key_serve(&key, "bob", true), "key k was destroyed");
+    fails(alice.key_serve(&key, "alicia", true), "key k was destroyed");
 }
 
 /// Whatever a crash leaves of a change: the next session puts it in force if all three have written it, and
 /// drops it if one has not. Each key is what one crash leaves: what each server has of a change that takes
-/// bob off and puts carol on.
+/// alicia off and puts carol on.
 #[test]
 fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
     const OLD: u8 = 0;
@@ -72,7 +72,7 @@ fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
     ];
     let name = |at: usize| -> KeyName { format!("k{at}").parse().unwrap() };
     for at in 0..crashes.len() {
-        harness.key(&mut alice, name(at).as_str(), false, &["bob"]);
+        harness.key(&mut alice, name(at).as_str(), false, &["alicia"]);
     }
     drop(alice);
     harness.stop_all();
@@ -93,11 +93,11 @@ fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
     let mut alice = harness.served_again("alice");
     for (listed, (states, changed)) in alice.key_list().unwrap().into_iter().zip(crashes) {
         assert!(listed.differs.is_empty(), "{states:?}");
-        let (name, serves) = (listed.key.name, if changed { "carol" } else { "bob" });
+        let (name, serves) = (listed.key.name, if changed { "carol" } else { "alicia" });
         assert_eq!(listed.key.clients, [serves], "{states:?}");
         let mut served = harness.connect(serves);
         encrypt(&mut served, &name, b"", b"x").unwrap();
-        let mut other = harness.connect(if changed { "bob" } else { "carol" });
+        let mut other = harness.connect(if changed { "alicia" } else { "carol" });
         encrypt(&mut other, &name, b"", b"x").unwrap_err();
     }
     assert!(harness.logged("an interrupted change of the clients of key k2 is in force"));

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 fn alice_with_key(harness: &ServersHarness) -> (Client, KeyName) {
     let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &["bob", "carol"]);
+    let key = harness.key(&mut alice, "k", false, &["alicia", "carol"]);
     (alice, key)
 }
 
-/// Does `honest` while others do `unkind` again and again, from this many connections of bob's.
+/// Does `honest` while others do `unkind` again and again, from this many connections of alicia's.
 fn beside(
     harness: &ServersHarness,
     connections: usize,
@@ -26,9 +26,9 @@ fn beside(
     std::thread::scope(|s| {
         for _ in 0..connections {
             s.spawn(|| {
-                let mut bob = harness.connect("bob");
+                let mut alicia = harness.connect("alicia");
                 while !over.load(Ordering::SeqCst) {
-                    unkind(&mut bob);
+                    unkind(&mut alicia);
                 }
             });
         }
@@ -41,7 +41,7 @@ fn beside(
 /// through among them.
 #[test]
 fn one_client_with_many_requests_starves_nobody() {
-    let (harness, mut alice, key) = with_key(&["bob", "carol"]);
+    let (harness, mut alice, key) = with_key(&["alicia", "carol"]);
     let absent: KeyName = "absent".parse().unwrap();
     let hash = Settings::new("sha3-256".parse().unwrap());
     let work = |alice: &mut Client| {
@@ -51,9 +51,9 @@ fn one_client_with_many_requests_starves_nobody() {
             assert_eq!(alice.key_list().unwrap().len(), 1, "{round}");
         }
     };
-    beside(&harness, 6, |bob| drop(bob.key_export(&absent).unwrap_err()), || work(&mut alice));
-    beside(&harness, 6, |bob| drop(encrypt(bob, &key, b"", &text(3000)).unwrap()), || work(&mut alice));
-    let hashes = |bob: &mut Client| drop(bob.hash(&hash, &mut &b"x"[..], 1, &mut |_| {}).unwrap());
+    beside(&harness, 6, |alicia| drop(alicia.key_export(&absent).unwrap_err()), || work(&mut alice));
+    beside(&harness, 6, |alicia| drop(encrypt(alicia, &key, b"", &text(3000)).unwrap()), || work(&mut alice));
+    let hashes = |alicia: &mut Client| drop(alicia.hash(&hash, &mut &b"x"[..], 1, &mut |_| {}).unwrap());
     beside(&harness, 3, hashes, || work(&mut alice));
     harness.assert_unharmed();
 }
@@ -62,9 +62,9 @@ fn one_client_with_many_requests_starves_nobody() {
 /// told to try again.
 #[test]
 fn idle_connections_are_bounded_by_client() {
-    let (harness, mut alice, key) = with_key(&["bob", "carol"]);
-    let _idle: Vec<Client> = (0..32).map(|_| harness.connect("bob")).collect();
-    assert!(fails(harness.try_connect("bob"), "busy with other connections").retry);
+    let (harness, mut alice, key) = with_key(&["alicia", "carol"]);
+    let _idle: Vec<Client> = (0..32).map(|_| harness.connect("alicia")).collect();
+    assert!(fails(harness.try_connect("alicia"), "busy with other connections").retry);
     encrypt(&mut alice, &key, b"", b"text").unwrap();
     encrypt(&mut harness.connect("carol"), &key, b"", b"text").unwrap();
 }
@@ -99,23 +99,23 @@ fn limits_are_those_of_the_client() {
     fails(alice.key_new(&third), "keeps at most 2");
     harness.key(&mut alice, "k2", false, &[]);
     // another client has limits of its own
-    let mut bob = harness.connect("bob");
-    encrypt(&mut bob, &key, b"", &text(1000)).unwrap();
-    harness.key(&mut bob, "b", false, &[]);
+    let mut alicia = harness.connect("alicia");
+    encrypt(&mut alicia, &key, b"", &text(1000)).unwrap();
+    harness.key(&mut alicia, "b", false, &[]);
 }
 
 /// A key that is destroyed while a file is encrypted with it encrypts no more of it.
 #[test]
 fn a_key_that_is_destroyed_ends_what_is_under_way() {
-    let (harness, mut alice, key) = with_key(&["bob", "carol"]);
-    let mut bob = harness.connect("bob");
+    let (harness, mut alice, key) = with_key(&["alicia", "carol"]);
+    let mut alicia = harness.connect("alicia");
     let mut input = Midway::new(io::repeat(0), 8 * CHUNK, || alice.key_destroy(&key).unwrap());
     let length = 40 * CHUNK as u64;
     fails(
-        bob.encrypt(&key, b"", &mut input, length, &mut io::sink(), &mut |_| {}),
+        alicia.encrypt(&key, b"", &mut input, length, &mut io::sink(), &mut |_| {}),
         "key k was destroyed meanwhile",
     );
-    fails(encrypt(&mut harness.connect("bob"), &key, b"", b"text"), "destroyed");
+    fails(encrypt(&mut harness.connect("alicia"), &key, b"", b"text"), "destroyed");
 }
 
 /// When a server has no more time to end what is under way, it says so, and does not merely hang up.
@@ -137,9 +137,9 @@ fn whoever_is_cut_off_by_a_stop_is_told() {
 /// logs say whom the first passes over.
 #[test]
 fn a_leader_that_passes_a_client_over_starves_nobody() {
-    let harness = ServersHarness::patient(|options| options.passes_over = Some((PartyId::P1, "bob")));
+    let harness = ServersHarness::patient(|options| options.passes_over = Some((PartyId::P1, "alicia")));
     let (mut alice, key) = alice_with_key(&harness);
-    let mut bob = harness.connect("bob");
+    let mut alicia = harness.connect("alicia");
     let over = AtomicBool::new(false);
     std::thread::scope(|s| {
         // with another's requests between its own, and without
@@ -148,15 +148,15 @@ fn a_leader_that_passes_a_client_over_starves_nobody() {
                 encrypt(&mut alice, &key, b"", b"hers").unwrap();
             }
         });
-        (0..repetitions(20, 50)).for_each(|_| drop(encrypt(&mut bob, &key, b"", b"his").unwrap()));
+        (0..repetitions(20, 50)).for_each(|_| drop(encrypt(&mut alicia, &key, b"", b"his").unwrap()));
         over.store(true, Ordering::SeqCst);
     });
-    encrypt(&mut bob, &key, &[0; 20_000], &text(3 * CHUNK)).unwrap();
-    assert_eq!(bob.key_list().unwrap().len(), 1);
+    encrypt(&mut alicia, &key, &[0; 20_000], &text(3 * CHUNK)).unwrap();
+    assert_eq!(alicia.key_list().unwrap().len(), 1);
     let until = std::time::Instant::now() + 2 * BUSY;
-    while !harness.logged("party 1 has passed over client bob in 32 rounds") {
+    while !harness.logged("party 1 has passed over client alicia in 32 rounds") {
         assert!(std::time::Instant::now() < until, "{:?}", harness.log.lock().unwrap());
-        encrypt(&mut bob, &key, b"", b"his").unwrap();
+        encrypt(&mut alicia, &key, b"", b"his").unwrap();
     }
     assert!(!harness.logged("passed over client alice") && !harness.logged("party 2 has passed over"));
     harness.assert_unharmed();

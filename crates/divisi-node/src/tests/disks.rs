@@ -117,22 +117,23 @@ fn clients_change_at_all_servers_or_at_none() {
     let mut alice = harness.connect("alice");
     let key = harness.key(&mut alice, "k", false, &[]);
     disk.becomes(BROKEN);
-    let error = alice.key_serve(&key, "bob", true).unwrap_err();
+    let error = alice.key_serve(&key, "alicia", true).unwrap_err();
     assert!(error.kind == ErrorKind::Refused && error.message.contains("party 2"), "{error}");
-    let served = |harness: &ServersHarness| encrypt(&mut harness.connect("bob"), &key, b"", b"x");
-    fails(served(&harness), "does not serve client bob");
+    let served = |harness: &ServersHarness| encrypt(&mut harness.connect("alicia"), &key, b"", b"x");
+    fails(served(&harness), "does not serve client alicia");
     // nothing was left of it at the two others
     disk.becomes(0);
     assert!(alice.key_list().unwrap()[0].key.clients.is_empty());
     encrypt(&mut alice, &key, b"", b"x").unwrap();
 
     disk.becomes(ONE_MORE);
-    let error = fails(alice.key_serve(&key, "bob", true), "the clients of key k are not changed at party 2");
+    let error =
+        fails(alice.key_serve(&key, "alicia", true), "the clients of key k are not changed at party 2");
     assert!(error.retry && error.message.ends_with(": give the command again"), "{error}");
-    fails(served(&harness), "does not serve client bob");
+    fails(served(&harness), "does not serve client alicia");
     fails(encrypt(&mut alice, &key, b"", b"x"), "give the last `key grant` or `key revoke` again");
     disk.becomes(0);
-    assert_eq!(harness.connect("alice").key_serve(&key, "bob", true).unwrap().clients, ["bob"]);
+    assert_eq!(harness.connect("alice").key_serve(&key, "alicia", true).unwrap().clients, ["alicia"]);
     assert!(harness.logged("an interrupted change of the clients of key k is in force"));
     served(&harness).unwrap();
     harness.assert_unharmed();
@@ -192,7 +193,7 @@ fn every_kind_of_request_asks_the_policy() {
         ("decrypt", &|c| decrypt(c, &key, b"", &sealed).1.map_or(Ok(()), Err)),
         ("mac", &|c| mac(c, &tags, &cmac, b"z").map(drop)),
         ("export", &|c| c.key_export(&key).map(drop)),
-        ("serve", &|c| c.key_serve(&key, "bob", true).map(drop)),
+        ("serve", &|c| c.key_serve(&key, "alicia", true).map(drop)),
         ("destroy", &|c| c.key_destroy(&key)),
     ];
     let only = |kind: Option<&'static str>| *policy.0.lock().unwrap() = kind;

@@ -52,14 +52,14 @@ fn a_server_that_stops_ends_what_is_under_way() {
     // on a busy machine the rest takes a server longer than the usual ten seconds
     let mut harness = ServersHarness::patient(|options| options.ending = Duration::from_secs(60));
     let mut alice = harness.connect("alice");
-    let mut bob = harness.connect("bob");
-    let key = harness.key(&mut alice, "k", false, &["bob"]);
+    let mut alicia = harness.connect("alicia");
+    let key = harness.key(&mut alice, "k", false, &["alicia"]);
     let mut late = None;
     let mut input = Midway::new(io::repeat(0), 3 * CHUNK, || {
         harness.signal(1);
         // until the server has seen it, a request is served
         late = Some(loop {
-            if let Err(e) = encrypt(&mut bob, &key, b"", b"late") {
+            if let Err(e) = encrypt(&mut alicia, &key, b"", b"late") {
                 break e;
             }
         });
@@ -141,9 +141,9 @@ fn a_server_that_is_not_there_is_named() {
 #[test]
 fn many_clients_at_once() {
     let harness = ServersHarness::patient(|_| {});
-    let key = harness.key(&mut harness.connect("alice"), "k", false, &["bob", "carol"]);
+    let key = harness.key(&mut harness.connect("alice"), "k", false, &["alicia", "carol"]);
     std::thread::scope(|s| {
-        for (i, name) in ["alice", "bob", "carol", "alice", "bob"].into_iter().enumerate() {
+        for (i, name) in ["alice", "alicia", "carol", "alice", "alicia"].into_iter().enumerate() {
             let (harness, key) = (&harness, &key);
             s.spawn(move || {
                 let mut client = harness.connect(name);

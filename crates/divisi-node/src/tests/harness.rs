@@ -25,7 +25,7 @@ struct Running {
     thread: JoinHandle<()>,
 }
 
-/// Servers with clients alice, bob and carol; `stranger` is an identity that no server knows.
+/// Servers with clients alice, alicia and carol; `stranger` is an identity that no server knows.
 pub(super) struct ServersHarness {
     pub config: Config,
     identities: Vec<Arc<Identity>>,
@@ -96,7 +96,7 @@ impl ServersHarness {
     }
 
     fn within(timeout: Duration, change: impl Fn(&mut ServerOptions)) -> ServersHarness {
-        let (listeners, made) = mesh(&["alice", "bob", "carol"]);
+        let (listeners, made) = mesh(&["alice", "alicia", "carol"]);
         let text = format!("timeout_seconds = {}\n{}", timeout.as_secs_f64(), made.config.to_toml());
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let lines = log.clone();

@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex};
 #[test]
 fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone() {
     let (harness, mut alice) = with_alice();
-    let key = harness.key(&mut alice, "k", true, &["bob"]);
-    let kept = harness.key(&mut alice, "kept", false, &["bob"]);
-    let mut bob = harness.connect("bob");
-    let file = encrypt(&mut bob, &key, b"", b"from bob").unwrap();
-    assert_eq!(decrypt(&mut alice, &key, b"", &file).0, b"from bob");
+    let key = harness.key(&mut alice, "k", true, &["alicia"]);
+    let kept = harness.key(&mut alice, "kept", false, &["alicia"]);
+    let mut alicia = harness.connect("alicia");
+    let file = encrypt(&mut alicia, &key, b"", b"from alicia").unwrap();
+    assert_eq!(decrypt(&mut alice, &key, b"", &file).0, b"from alicia");
 
     let mut carol = harness.connect("carol");
     for error in [
@@ -26,8 +26,8 @@ fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone(
         decrypt(&mut carol, &key, b"", &file).1.unwrap(),
         carol.key_export(&key).unwrap_err(),
         carol.key_destroy(&key).unwrap_err(),
-        bob.key_export(&key).unwrap_err(),
-        bob.key_destroy(&key).unwrap_err(),
+        alicia.key_export(&key).unwrap_err(),
+        alicia.key_destroy(&key).unwrap_err(),
         alice.key_export(&kept).unwrap_err(),
     ] {
         assert_eq!((error.kind, error.retry), (ErrorKind::Refused, false));
@@ -36,7 +36,7 @@ fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone(
     fails(alice.key_export(&kept), "not made exportable");
     fails(encrypt(&mut carol, &key, b"", b"x"), "does not serve client carol");
     assert!(carol.key_list().unwrap().is_empty());
-    assert_eq!(bob.key_list().unwrap().len(), 2);
+    assert_eq!(alicia.key_list().unwrap().len(), 2);
     assert_eq!(alice.key_export(&key).unwrap().len(), 16);
     assert!(harness.logged("key k leaves for client alice"));
 }
@@ -75,22 +75,22 @@ fn refused_identities_are_named() {
 #[test]
 fn the_list_of_clients_can_change_while_servers_run() {
     let harness = ServersHarness::patient(|_| {});
-    let (mut alice, mut bob) = (harness.connect("alice"), harness.connect("bob"));
-    let key = harness.key(&mut alice, "k", false, &["bob"]);
-    encrypt(&mut bob, &key, b"", b"x").unwrap();
+    let (mut alice, mut alicia) = (harness.connect("alice"), harness.connect("alicia"));
+    let key = harness.key(&mut alice, "k", false, &["alicia"]);
+    encrypt(&mut alicia, &key, b"", b"x").unwrap();
     let text = harness.config.to_toml();
     let blocks: Vec<&str> = text.split("[[client]]").collect();
-    let without: Vec<&str> = blocks.iter().copied().filter(|b| !b.contains("\"bob\"")).collect();
+    let without: Vec<&str> = blocks.iter().copied().filter(|b| !b.contains("\"alicia\"")).collect();
     let without = divisi_net::Config::parse(&without.join("[[client]]")).unwrap();
     // one server is enough
     harness.reload(1, without.clone());
-    let error = encrypt(&mut bob, &key, b"", b"x").unwrap_err();
-    assert!(error.message.starts_with("party 2 says: client bob is not in the configuration"), "{error}");
-    let error = harness.try_connect("bob").err().unwrap();
+    let error = encrypt(&mut alicia, &key, b"", b"x").unwrap_err();
+    assert!(error.message.starts_with("party 2 says: client alicia is not in the configuration"), "{error}");
+    let error = harness.try_connect("alicia").err().unwrap();
     assert_eq!(error.kind, ErrorKind::Refused);
     encrypt(&mut alice, &key, b"", b"x").unwrap();
     harness.reload(1, harness.config.clone());
-    encrypt(&mut harness.connect("bob"), &key, b"", b"x").unwrap();
+    encrypt(&mut harness.connect("alicia"), &key, b"", b"x").unwrap();
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
 #[test]
 fn a_request_for_a_key_is_the_same_if_all_of_it_is() {
     let (harness, mut alice) = with_alice();
-    let new = alice.new_key("k".parse().unwrap(), KeyType::HmacSha256, false, vec!["bob".into()]);
+    let new = alice.new_key("k".parse().unwrap(), KeyType::HmacSha256, false, vec!["alicia".into()]);
     let made = alice.key_new(&new).unwrap();
     let mut others = vec![NewKey { bytes: 33, ..new.clone() }];
     let takes = |kind: &&KeyType| **kind != new.kind && kind.lengths().contains(&32);
@@ -148,7 +148,7 @@ fn a_request_for_a_key_is_the_same_if_all_of_it_is() {
     for other in others {
         fails(alice.key_new(&other), "there is a key k already");
     }
-    fails(harness.connect("bob").key_new(&new), "there is a key k already");
+    fails(harness.connect("alicia").key_new(&new), "there is a key k already");
     assert_eq!(alice.key_new(&new).unwrap(), made);
 }
 

@@ -24,7 +24,7 @@ fn whoever_tells_something_else_is_named_and_not_believed() {
         match (N, &mut *m) {
             (0, ToClient::Key(key)) => key.exportable = true,
             (1, ToClient::Sealing { iv, .. }) => iv[0] ^= 1,
-            (2, ToClient::Sealing { key, .. }) => key.maker = "bob".into(),
+            (2, ToClient::Sealing { key, .. }) => key.maker = "alicia".into(),
             (3, ToClient::Ciphertext(body)) => body.0[LENGTH - 1] ^= 1,
             (3, ToClient::Digest(digest)) => digest[31] ^= 1,
             (4, ToClient::Tag(tag)) => tag[15] ^= 0x80,
@@ -238,9 +238,9 @@ fn a_key_that_none_can_be_is_refused() {
     let lies: [Lie; 5] = [
         |m| change(m, |key| key.maker = "\x1b[2Jalice".into()),
         |m| change(m, |key| key.maker = "m".repeat(65)),
-        |m| change(m, |key| key.clients = vec!["bob\n".into()]),
+        |m| change(m, |key| key.clients = vec!["alicia\n".into()]),
         |m| change(m, |key| key.clients = vec![String::new()]),
-        |m| change(m, |key| key.clients = vec!["bob".into(); CLIENTS + 1]),
+        |m| change(m, |key| key.clients = vec!["alicia".into(); CLIENTS + 1]),
     ];
     let listed = |client: &mut Client| client.key_list().err();
     for lie in lies {

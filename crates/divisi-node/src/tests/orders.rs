@@ -84,39 +84,41 @@ impl ServersHarness {
 fn three_operators_give_a_key_to_others() {
     let mut harness = with(|_| {});
     let mut alice = harness.connect("alice");
-    harness.key(&mut alice, "k", true, &["bob"]);
+    harness.key(&mut alice, "k", true, &["alicia"]);
     let file = encrypt(&mut alice, &key(), b"", b"hers").unwrap();
     let before = harness.owners();
-    let order = chown(&["carol", "bob"]);
+    let order = chown(&["carol", "alicia"]);
     assert_eq!(harness.operator(0, &order), asked(&[2, 3], &[]));
     assert_eq!(harness.operator(2, &order), asked(&[2], &[]));
-    harness.await_logged(2, "operator: key chown k to carol,bob: asked here");
-    harness
-        .await_logged(1, "operator: key chown k to carol,bob: waits for the operator of party 2 and party 3");
-    harness.await_logged(1, "operator: key chown k to carol,bob: asked at party 1, and not here");
+    harness.await_logged(2, "operator: key chown k to carol,alicia: asked here");
+    harness.await_logged(
+        1,
+        "operator: key chown k to carol,alicia: waits for the operator of party 2 and party 3",
+    );
+    harness.await_logged(1, "operator: key chown k to carol,alicia: asked at party 1, and not here");
     assert_eq!(harness.owners(), before);
     encrypt(&mut alice, &key(), b"", b"still hers").unwrap();
 
     assert_eq!(harness.operator(1, &order), OrderState::Done);
-    harness.await_logged(3, "operator: key chown k to carol,bob: done, all three asked for it");
+    harness.await_logged(3, "operator: key chown k to carol,alicia: done, all three asked for it");
     let carol = Maker { name: "carol".into(), fingerprint: *harness.identity("carol").fingerprint().bytes() };
-    assert_eq!(harness.owners(), vec![(carol, vec!["bob".to_owned()]); 3]);
+    assert_eq!(harness.owners(), vec![(carol, vec!["alicia".to_owned()]); 3]);
     // whoever asks again learns that it is done
     assert_eq!(harness.operator(0, &order), OrderState::Done);
     harness.restart();
     let connect = |name: &str| harness.reconnect(name);
-    let (mut alice, mut bob, mut carol) = (connect("alice"), connect("bob"), connect("carol"));
-    assert_eq!(eventually(4 * BUSY, || bob.key_list())[0].key.maker, "carol");
+    let (mut alice, mut alicia, mut carol) = (connect("alice"), connect("alicia"), connect("carol"));
+    assert_eq!(eventually(4 * BUSY, || alicia.key_list())[0].key.maker, "carol");
     for error in [
         encrypt(&mut alice, &key(), b"", b"x").unwrap_err(),
         alice.key_export(&key()).unwrap_err(),
         alice.key_destroy(&key()).unwrap_err(),
-        bob.key_export(&key()).unwrap_err(),
+        alicia.key_export(&key()).unwrap_err(),
     ] {
         assert_eq!((error.kind, error.peer), (ErrorKind::Refused, None), "{error}");
     }
     assert!(alice.key_list().unwrap().is_empty());
-    assert_eq!(decrypt(&mut bob, &key(), b"", &file).0, b"hers");
+    assert_eq!(decrypt(&mut alicia, &key(), b"", &file).0, b"hers");
     assert_eq!(carol.key_export(&key()).unwrap().len(), 16);
     carol.key_destroy(&key()).unwrap();
 }
@@ -126,24 +128,24 @@ fn three_operators_give_a_key_to_others() {
 fn operators_who_differ_change_nothing() {
     let harness = with_her_key(|_| {});
     let before = harness.owners();
-    harness.operator(0, &chown(&["bob"]));
+    harness.operator(0, &chown(&["alicia"]));
     assert_eq!(harness.operator(1, &chown(&["carol"])), asked(&[1, 3], &[1]));
-    assert_eq!(harness.operator(2, &chown(&["bob"])), asked(&[2], &[2]));
+    assert_eq!(harness.operator(2, &chown(&["alicia"])), asked(&[2], &[2]));
     harness.await_logged(
         1,
-        "key chown k to bob was asked here, and key chown k to carol at party 2: nothing is done",
+        "key chown k to alicia was asked here, and key chown k to carol at party 2: nothing is done",
     );
     harness.await_logged(
         1,
-        "key chown k to carol was asked here, and key chown k to bob at party 3: nothing is done",
+        "key chown k to carol was asked here, and key chown k to alicia at party 3: nothing is done",
     );
-    harness.await_logged(1, "key chown k to bob: the operator of party 2 gave another order");
+    harness.await_logged(1, "key chown k to alicia: the operator of party 2 gave another order");
     assert_eq!(harness.operator(1, &destroy()), asked(&[1, 3], &[1, 3]));
     assert_eq!(harness.owners(), before);
     // whoever thinks better of it
-    assert_eq!(harness.operator(1, &chown(&["bob"])), OrderState::Done);
+    assert_eq!(harness.operator(1, &chown(&["alicia"])), OrderState::Done);
     harness.await_logged(1, "operator: key destroy k: taken back");
-    assert_eq!(harness.owners()[1].0.name, "bob");
+    assert_eq!(harness.owners()[1].0.name, "alicia");
 }
 
 /// Where the servers know the new owner by different identities, that is what the operators learn; nothing is
@@ -154,7 +156,7 @@ fn an_owner_with_two_identities_is_told_from_a_damaged_file() {
     let before = harness.owners();
     let text = harness.config.to_toml();
     let other =
-        text.replace("\"bob\"", "\"x\"").replace("\"carol\"", "\"bob\"").replace("\"x\"", "\"carol\"");
+        text.replace("\"alicia\"", "\"x\"").replace("\"carol\"", "\"alicia\"").replace("\"x\"", "\"carol\"");
     harness.reload(1, divisi_net::Config::parse(&other).unwrap());
     let order = chown(&["carol"]);
     [0, 2].iter().for_each(|i| drop(harness.operator(*i, &order)));
@@ -171,7 +173,7 @@ fn a_key_whose_files_differ_is_given_to_nobody() {
     let path = harness.key_file(1, "k");
     let good = fs::read(&path).unwrap();
     let store = harness.store(1);
-    let order = chown(&["bob"]);
+    let order = chown(&["alicia"]);
     for change in 0..3 {
         let mut other = store.load(&key()).unwrap().unwrap();
         let secret = other.secret.as_mut().unwrap();
@@ -213,7 +215,7 @@ fn three_operators_destroy_a_key() {
     assert!(harness.logged("key k is wiped from the memory of party 1"));
     assert!(!harness.key_file(1, "k").exists());
     assert_eq!(harness.operator(0, &destroy()), OrderState::Done);
-    fails(harness.ask(0, &chown(&["bob"])), "is destroyed at party 1 already");
+    fails(harness.ask(0, &chown(&["alicia"])), "is destroyed at party 1 already");
 }
 
 /// An order expires after its time; and a server that is restarted has lost the orders of its operator.
@@ -221,12 +223,12 @@ fn three_operators_destroy_a_key() {
 fn orders_end_with_their_time_and_with_their_server() {
     let lasts = Duration::from_secs(20);
     let mut harness = with_her_key(|options| options.orders = lasts);
-    let (before, order) = (harness.owners(), chown(&["bob"]));
+    let (before, order) = (harness.owners(), chown(&["alicia"]));
     harness.operator(0, &order);
     harness.pass(lasts);
     harness.await_logged(
         1,
-        "key chown k to bob: expired, the operators of all three did not give it within 1 minutes",
+        "key chown k to alicia: expired, the operators of all three did not give it within 1 minutes",
     );
     harness.operator(1, &order);
     assert_eq!(harness.operator(2, &order), asked(&[1], &[]));
@@ -249,14 +251,14 @@ fn orders_end_with_their_time_and_with_their_server() {
     assert_eq!(harness.operator(2, &order), asked(&[1], &[]));
     assert_eq!(harness.owners(), before);
     assert_eq!(harness.operator(0, &order), OrderState::Done);
-    assert_eq!(harness.owners()[2].0.name, "bob");
+    assert_eq!(harness.owners()[2].0.name, "alicia");
 }
 
 /// What an operator has to correct, in one sentence.
 #[test]
 fn what_an_operator_asks_wrongly_is_refused() {
     let mut harness = with_her_key(|_| {});
-    let order = chown(&["bob"]);
+    let order = chown(&["alicia"]);
     // whose data, as whom, and with whose identity
     let refused = |harness: &ServersHarness, [data, me, identity]: [usize; 3], order: &Order, words: &str| {
         let me = PartyId::from_index(me).unwrap();
@@ -280,7 +282,7 @@ fn what_an_operator_asks_wrongly_is_refused() {
     let Some(Answer::Refused(why)) = decode(&answer) else { panic!("another operator was heard") };
     assert!(why.contains("the identity is not that of party 1"), "{why}");
     refused(&harness, [0; 3], &chown(&["dave"]), unknown);
-    refused(&harness, [0; 3], &chown(&["bob", "dave"]), unknown);
+    refused(&harness, [0; 3], &chown(&["alicia", "dave"]), unknown);
     refused(&harness, [0; 3], &other, "there is no key other at party 1");
     refused(&harness, [0; 3], &chown(&[]), "larger than allowed");
     // the socket is its owner's, and goes with the server
@@ -347,7 +349,7 @@ fn a_lying_server_changes_nothing_at_the_others() {
     let harness = lying(&[PartyId::P1, PartyId::P2], [0, 0]);
     let before = harness.owners();
     armed.store(true, Ordering::SeqCst);
-    for order in [chown(&["bob"]), destroy()] {
+    for order in [chown(&["alicia"]), destroy()] {
         harness.operator(2, &order);
         harness.operator(0, &order);
         harness.operator(2, &order);
@@ -360,7 +362,7 @@ fn a_lying_server_changes_nothing_at_the_others() {
     let harness = lying(&[PartyId::P2], [4, 2]);
     let before = harness.owners();
     armed.store(true, Ordering::SeqCst);
-    (0..3).for_each(|i| drop(harness.operator(i, &chown(&["bob"]))));
+    (0..3).for_each(|i| drop(harness.operator(i, &chown(&["alicia"]))));
     // the barrier ends it before anybody writes, in each session
     harness.await_logged(4, "session ended");
     assert_eq!(harness.owners()[..2], before[..2]);
@@ -368,6 +370,10 @@ fn a_lying_server_changes_nothing_at_the_others() {
     armed.store(false, Ordering::SeqCst);
     eventually(4 * BUSY, || {
         let owners = harness.owners();
-        if owners.iter().all(|(maker, _)| maker.name == "bob") { Ok(()) } else { Err(format!("{owners:?}")) }
+        if owners.iter().all(|(maker, _)| maker.name == "alicia") {
+            Ok(())
+        } else {
+            Err(format!("{owners:?}"))
+        }
     });
 }

@@ -59,7 +59,7 @@ fn beside(
     attack: impl Fn(&Attack, &KeyName, usize) + Sync,
 ) {
     let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &["bob", "carol"]);
+    let key = harness.key(&mut alice, "k", false, &["alicia", "carol"]);
     drop(alice);
     let (n, least) = match run {
         Run::Short => (10, Duration::from_secs(1)),
@@ -114,7 +114,7 @@ impl Read for Endless<'_> {
 fn endless(run: Run) {
     let harness = ServersHarness::new();
     beside(run, &harness, 64, |attack, key, i| {
-        let name = ["alice", "bob"][i % 2];
+        let name = ["alice", "alicia"][i % 2];
         let mut client = harness.reconnect(name);
         let length = Limits::default().text_bytes;
         // ends by the input's error, or by a time limit
@@ -133,7 +133,7 @@ fn partial(run: Run) {
     beside(run, &harness, 4, |attack, key, i| {
         let servers: &[usize] = [&[0][..], &[1, 2], &[2], &[0, 1]][i % 4];
         while attack.on() {
-            let mut rogues: Vec<Rogue> = (0..3).map(|_| Rogue::connect(&harness, "bob")).collect();
+            let mut rogues: Vec<Rogue> = (0..3).map(|_| Rogue::connect(&harness, "alicia")).collect();
             for (at, rogue) in rogues.iter_mut().enumerate() {
                 let asked = match at {
                     0 => item(key, 1 << 20),
@@ -159,7 +159,7 @@ fn partial(run: Run) {
     });
     // before its time was over
     assert!(
-        harness.logged("client bob: ") && harness.logged("has not sent party"),
+        harness.logged("client alicia: ") && harness.logged("has not sent party"),
         "{:?}",
         harness.log.lock().unwrap()
     );
@@ -169,7 +169,7 @@ fn partial(run: Run) {
 fn different(run: Run) {
     let harness = ServersHarness::patient(|_| {});
     beside(run, &harness, 3, |attack, key, _| {
-        let mut rogue = Rogue::connect(&harness, "bob");
+        let mut rogue = Rogue::connect(&harness, "alicia");
         for number in 1.. {
             if !attack.on() {
                 break;
@@ -182,7 +182,7 @@ fn different(run: Run) {
             attack.did();
         }
     });
-    assert!(harness.logged("client bob: "), "{:?}", harness.log.lock().unwrap());
+    assert!(harness.logged("client alicia: "), "{:?}", harness.log.lock().unwrap());
 }
 
 /// A client that sends all that it may, and reads nothing.
@@ -191,7 +191,7 @@ fn deaf(run: Run) {
     let parts = parts(&text(CHUNK)).map(Blob);
     beside(run, &harness, 4, |attack, key, _| {
         while attack.on() {
-            let mut rogue = Rogue::connect(&harness, "bob");
+            let mut rogue = Rogue::connect(&harness, "alicia");
             (0..3).for_each(|i| rogue.say(i, &ToServer::Request { number: 1, item: item(key, 1 << 30) }));
             for index in 0.. {
                 let sent = (0..3).all(|i| {
@@ -212,8 +212,8 @@ fn deaf(run: Run) {
 fn a_client_that_reads_nothing_is_named() {
     let harness = ServersHarness::new();
     let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &["bob"]);
-    let mut rogue = Rogue::connect(&harness, "bob");
+    let key = harness.key(&mut alice, "k", false, &["alicia"]);
+    let mut rogue = Rogue::connect(&harness, "alicia");
     // each is refused at once, with a sentence of some hundred bytes
     let too_long = short(&key, 1 << 60);
     let begun = Instant::now();
@@ -224,7 +224,7 @@ fn a_client_that_reads_nothing_is_named() {
         }
         assert!(begun.elapsed() < 8 * BUSY, "the server takes requests for ever");
     }
-    harness.await_logged(1, "client bob has read no answers of party 1 for 3.0 s");
+    harness.await_logged(1, "client alicia has read no answers of party 1 for 3.0 s");
     encrypt(&mut alice, &key, b"", b"text").unwrap();
 }
 
@@ -232,7 +232,7 @@ fn a_client_that_reads_nothing_is_named() {
 fn passed_over(run: Run) {
     let harness = ServersHarness::patient(|options| options.passes_over = Some((PartyId::P1, "carol")));
     beside(run, &harness, 2, |attack, key, i| {
-        let mut client = harness.connect(["alice", "bob"][i]);
+        let mut client = harness.connect(["alice", "alicia"][i]);
         while attack.on() {
             encrypt(&mut client, key, b"", b"theirs").unwrap();
             attack.did();

@@ -110,13 +110,13 @@ fn an_option_that_takes_precedence_is_told() {
 /// Reload one member of the configuration after the other at all servers, under eight clients: no request is
 /// lost but with \"try again\", and each that was answered is answered rightly.
 fn reloads(rounds: usize, new_identities: bool) {
-    let (mut harness, _, key) = with_key(&["bob"]);
+    let (mut harness, _, key) = with_key(&["alicia"]);
     let config = Arc::new(Mutex::new(harness.config.clone()));
     let (over, served, again) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|s| {
         for i in 0..8 {
             let (config, over, served, again, key) = (&config, &over, &served, &again, &key);
-            let identity = harness.identity(["alice", "bob"][i % 2]).clone();
+            let identity = harness.identity(["alice", "alicia"][i % 2]).clone();
             s.spawn(move || {
                 let mut client = None;
                 let mut known = config.lock().unwrap().clone();

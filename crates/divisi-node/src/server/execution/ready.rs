@@ -197,8 +197,8 @@ mod tests {
     fn who_uses_many_keys_drives_out_its_own() {
         let mut stock = KeyCache::default();
         put(&mut stock, "alice", 250);
-        put(&mut stock, "bob", 251);
-        put(&mut stock, "bob", 252);
+        put(&mut stock, "alicia", 251);
+        put(&mut stock, "alicia", 252);
         for round in 0..3 {
             (0..200).for_each(|key| put(&mut stock, "greedy", key));
             assert_eq!(stock.0.len(), READY);
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn what_was_used_longest_ago_goes() {
         let mut stock = KeyCache::default();
-        (0..READY as u8).for_each(|key| put(&mut stock, if key % 2 == 0 { "alice" } else { "bob" }, key));
+        (0..READY as u8).for_each(|key| put(&mut stock, if key % 2 == 0 { "alice" } else { "alicia" }, key));
         assert!(used(&mut stock, 0) && used(&mut stock, 1));
         put(&mut stock, "carol", 100);
         assert!(!stock.has(&[2; 16]) && stock.has(&[0; 16]) && stock.has(&[1; 16]));

@@ -60,10 +60,10 @@ fn an_order_is_what_it_says_and_nothing_else() {
 #[test]
 fn an_order_waits_until_all_three_have_asked() {
     let (mut orders, now) = orders();
-    let order = chown("k", &["bob"]);
+    let order = chown("k", &["alicia"]);
     assert_eq!(orders.stands(&order, ID, now), NONE);
     orders.ask(&order, ID, now).unwrap();
-    logged(&mut orders, "key chown k to bob: asked here");
+    logged(&mut orders, "key chown k to alicia: asked here");
     let asked = |waiting: &[u8], differs: &[u8]| OrderState::Asked {
         waiting: waiting.into(),
         differs: differs.into(),
@@ -76,7 +76,7 @@ fn an_order_waits_until_all_three_have_asked() {
     assert_eq!(orders.next_call(now), Some(order.clone()));
     assert_eq!(orders.stands(&order, ID, now), SAME);
     assert_eq!(orders.stands(&chown("k", &["carol"]), ID, now), OTHER);
-    assert_eq!(orders.stands(&chown("l", &["bob"]), ID, now), NONE);
+    assert_eq!(orders.stands(&chown("l", &["alicia"]), ID, now), NONE);
 
     orders.compared(PartyId::P1, &order, [SAME, NONE, NONE], now);
     logged(&mut orders, "waits for the operator of party 2 and party 3");
@@ -140,7 +140,7 @@ fn what_is_asked_for_again_meanwhile_does_not_fail_with_the_first() {
 #[test]
 fn an_order_expires() {
     let (mut orders, start) = orders();
-    let (order, other) = (chown("k", &["bob"]), destroy("l"));
+    let (order, other) = (chown("k", &["alicia"]), destroy("l"));
     orders.ask(&order, ID, start).unwrap();
     orders.ask(&other, ID, start + HOUR / 2).unwrap();
     orders.take_log();
@@ -154,7 +154,7 @@ fn an_order_expires() {
     assert_eq!(orders.stands(&order, ID, start + HOUR), NONE);
     logged(
         &mut orders,
-        "key chown k to bob: expired, the operators of all three did not give it within 60 minutes",
+        "key chown k to alicia: expired, the operators of all three did not give it within 60 minutes",
     );
     assert_eq!(orders.state(&order), None);
     assert_eq!(orders.next_call(start + HOUR), Some(other.clone()));
@@ -197,11 +197,11 @@ fn another_key_of_the_same_name_is_not_meant() {
 #[test]
 fn what_waits_and_what_is_logged_is_bounded() {
     let (mut orders, now) = orders();
-    orders.ask(&chown("k", &["bob"]), ID, now).unwrap();
+    orders.ask(&chown("k", &["alicia"]), ID, now).unwrap();
     orders.ask(&chown("k", &["carol"]), ID, now).unwrap();
     let log = orders.take_log();
-    assert!(log.len() == 3 && log[1] == "operator: key chown k to bob: taken back", "{log:?}");
-    assert_eq!(orders.stands(&chown("k", &["bob"]), ID, now), OTHER);
+    assert!(log.len() == 3 && log[1] == "operator: key chown k to alicia: taken back", "{log:?}");
+    assert_eq!(orders.stands(&chown("k", &["alicia"]), ID, now), OTHER);
     for i in 1..MOST {
         orders.ask(&destroy(&format!("k{i}")), ID, now).unwrap();
     }
@@ -237,7 +237,7 @@ fn what_waits_and_what_is_logged_is_bounded() {
 #[test]
 fn one_server_fills_no_log_and_hides_no_order() {
     let (mut orders, now) = orders();
-    let own = chown("own", &["bob"]);
+    let own = chown("own", &["alicia"]);
     orders.ask(&own, ID, now).unwrap();
     for i in 0..100 {
         orders.compared(PartyId::P3, &destroy(&format!("k{i}")), [NONE, NONE, SAME], now);

@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_message_may_be_as_long_as_its_algorithm_allows() {
         let hosts = ["a:1", "b:1", "c:1"].map(String::from);
-        let names = ["alice", "bob", "carol"].map(String::from);
+        let names = ["alice", "alicia", "carol"].map(String::from);
         let made = Config::create(3, &hosts, &names, &divisi_net::Machine).unwrap();
         let limits = "[limits]\nmessage_bytes = 1000\nmessage_bytes_of = { sha3-256 = 5000, siv = 7 }";
         let of = |text: String, name: &str, limits: &str| {
@@ -237,7 +237,7 @@ mod tests {
         };
         let text =
             made.config.to_toml().replace("[[party]]\nid = 1", &format!("{limits}\n\n[[party]]\nid = 1"));
-        let text = of(text, "bob", "message_bytes_of = { sha256 = 3000 }");
+        let text = of(text, "alicia", "message_bytes_of = { sha256 = 3000 }");
         let text = of(text, "carol", "message_bytes = 0, message_bytes_of = { sha256 = 1 }");
         let config = Config::parse(&text).unwrap();
         assert_eq!(Config::parse(&config.to_toml()).unwrap(), config);
@@ -256,7 +256,7 @@ mod tests {
         let of_client =
             |client: &str| ["sha3-256", "sha256", "shake128", "siv"].map(|name| longest(client, name));
         assert_eq!(of_client("alice"), [5000, 1000, 1000, 7]);
-        assert_eq!(of_client("bob"), [5000, 3000, 1000, 7]);
+        assert_eq!(of_client("alicia"), [5000, 3000, 1000, 7]);
         assert_eq!(of_client("carol"), [0, 1, 0, 0]);
         let whole = |mode, length| {
             let (key, way) = ("k".parse().unwrap(), SboxChoice::DEFAULT);

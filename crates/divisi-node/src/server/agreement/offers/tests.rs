@@ -166,7 +166,7 @@ fn a_digest_is_of_one_request_and_step() {
 #[test]
 fn every_bit_of_an_order_is_compared() {
     let key: KeyName = "k1".parse().unwrap();
-    let to = ["bob".to_owned(), "alice".to_owned(), "carol".to_owned()].to_vec();
+    let to = ["alicia".to_owned(), "alice".to_owned(), "carol".to_owned()].to_vec();
     let mut digests = HashMap::new();
     for order in [Order::chown(key.clone(), to), Order { key, deed: Deed::Destroy }] {
         for order in changed(&order) {

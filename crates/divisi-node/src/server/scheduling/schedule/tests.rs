@@ -123,12 +123,12 @@ fn a_revoked_key_ends_what_its_client_has_under_way() {
         }
         id
     };
-    let revoked = ask(&mut schedule, "bob", 1, "k", true);
-    let others = [("bob", 2, "l", true), ("carl", 3, "k", true), ("bob", 4, "k", false)]
+    let revoked = ask(&mut schedule, "alicia", 1, "k", true);
+    let others = [("alicia", 2, "l", true), ("carl", 3, "k", true), ("alicia", 4, "k", false)]
         .map(|(name, id, key, begins)| ask(&mut schedule, name, id, key, begins));
-    schedule.key_is_revoked(&"k".parse().unwrap(), "bob", now);
+    schedule.key_is_revoked(&"k".parse().unwrap(), "alicia", now);
     let failed = failure(&mut schedule, &revoked).unwrap();
-    assert_eq!(failed.message, "key k was taken from client bob meanwhile");
+    assert_eq!(failed.message, "key k was taken from client alicia meanwhile");
     assert!(!schedule.has(&revoked, 1) && others.iter().all(|id| schedule.has(id, 1)));
 }
 

@@ -167,7 +167,7 @@ fn a_client_is_its_name_with_its_identity() {
     let alice = three.alice(0);
     let serves = |who: &Who| admit(three.node(0), who, &Item::KeyList { after: None }).is_ok();
     assert!(serves(&alice));
-    assert!(!serves(&Who { name: "bob".into(), ..alice.clone() }));
+    assert!(!serves(&Who { name: "alicia".into(), ..alice.clone() }));
     for bit in 0..256 {
         let mut other = alice.clone();
         other.fingerprint[bit / 8] ^= 1 << (bit % 8);
@@ -183,10 +183,10 @@ fn a_client_is_its_name_with_its_identity() {
         Item::KeyImport(new),
         Item::KeyExport { name: name.clone() },
         Item::KeyDestroy { name: name.clone() },
-        Item::KeyServe(KeyServe { name, client: "bob".into(), serves: true }),
+        Item::KeyServe(KeyServe { name, client: "alicia".into(), serves: true }),
     ]);
     for item in items {
-        for fingerprint in [[0; 32], three.bob(0).fingerprint] {
+        for fingerprint in [[0; 32], three.alicia(0).fingerprint] {
             let refused = admit(three.node(0), &Who { fingerprint, ..alice.clone() }, &item).err();
             let why = refused.expect("refused").message;
             assert!(why.contains("client alice is not in the configuration"), "{item:?}: {why}");
@@ -231,22 +231,23 @@ fn each_bit_of_an_id_is_now_one_and_now_the_other() {
 fn a_name_that_is_nearly_a_clients_is_another_ones() {
     let (three, keys) = of_each_type();
     let key = three.node(0).keys.load(&keys[0].1).unwrap().unwrap();
-    let key = KeyInfo { clients: vec!["bob".into(), "carol.x".into()], exportable: true, ..key.info };
+    let key = KeyInfo { clients: vec!["alicia".into(), "carol.x".into()], exportable: true, ..key.info };
     let all = [What::See, What::Encrypt, What::Decrypt, What::Mac, What::Export, What::Destroy, What::Serve];
     let admits = |name: &str| {
         let who = Who { name: name.into(), ..three.alice(0) };
         all.iter().filter(|what| Lists.admit(&who, &what(&key)).is_ok()).count()
     };
     assert_eq!(
-        (key.maker.name.as_str(), admits("alice"), admits("bob"), admits("carol.x")),
+        (key.maker.name.as_str(), admits("alice"), admits("alicia"), admits("carol.x")),
         ("alice", 7, 4, 4)
     );
-    for name in ["alice", "bob", "carol.x"] {
+    for name in ["alice", "alicia", "carol.x"] {
         let (first, rest) = name.split_at(1);
         let others = [first.to_uppercase() + rest, name.to_uppercase(), rest.into(), first.into()];
         let longer =
-            [format!("{name}x"), format!("{name}."), format!("{name}@bob"), name.replace('.', "-") + "-"];
-        for other in others.into_iter().chain(longer).chain([String::new(), "*".into(), "bob,carol.x".into()])
+            [format!("{name}x"), format!("{name}."), format!("{name}@alicia"), name.replace('.', "-") + "-"];
+        for other in
+            others.into_iter().chain(longer).chain([String::new(), "*".into(), "alicia,carol.x".into()])
         {
             assert_eq!(admits(&other), 0, "{other:?}");
         }
@@ -263,20 +264,20 @@ fn what_was_admitted_once_is_not_admitted_for_good() {
             let fitting =
                 uses(key).into_iter().filter(|(_, purpose, name)| serves(*kind, *purpose, name.as_ref()));
             let items: Vec<Item> = fitting.map(|(item, ..)| item).collect();
-            // of alice and of bob, to how many uses
+            // of alice and of alicia, to how many uses
             let admitted = || {
                 let serves = |who: &Who, item: &Item| admit(three.node(i), who, item).is_ok();
-                [three.alice(i), three.bob(i)]
+                [three.alice(i), three.alicia(i)]
                     .map(|who| items.iter().filter(|item| serves(&who, item)).count())
             };
             let (all, mut seen) = (items.len(), vec![admitted()]);
             for (number, serves) in [(2, true), (3, false)] {
-                let asked = KeyServe { name: key.clone(), client: "bob".into(), serves };
+                let asked = KeyServe { name: key.clone(), client: "alicia".into(), serves };
                 three.ask_for(i, *id, number, Item::KeyServe(asked));
                 state.round(LEADER, &[Offer { number, ..offer(*id) }]).unwrap();
                 seen.push(admitted());
             }
-            ordered(state, &Order::chown(key.clone(), vec!["bob".into()]));
+            ordered(state, &Order::chown(key.clone(), vec!["alicia".into()]));
             seen.push(admitted());
             assert_eq!(seen, [[all, 0], [all, all], [all, 0], [0, all]], "{kind}");
         }
@@ -375,7 +376,7 @@ fn what_is_reloaded_is_in_force() {
     let three = Three::new();
     let node = three.node(0);
     let text = node.config().to_toml().replace("name = \"alice\"", "name = \"alice\"\nlimits = { keys = 9 }");
-    let text = text.replace("name = \"bob\"", "name = \"carol\"");
+    let text = text.replace("name = \"alicia\"", "name = \"carol\"");
     let text = text.replacen("[[party]]", "[limits]\nwaiting = 7\nbytes_an_hour = 1500\n\n[[party]]", 1);
     let config = Config::parse(&format!("timeout_seconds = 77\n{text}")).unwrap();
     let clients = config.digest().clients;

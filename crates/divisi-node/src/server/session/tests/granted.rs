@@ -4,16 +4,16 @@ use super::*;
 use crate::admit::CLIENTS;
 use crate::request::KeyServe;
 
-/// A request for alice's key to serve bob, or to serve him no more.
+/// A request for alice's key to serve alicia, or to serve her no more.
 fn bob_is_served(serves: bool) -> Item {
-    Item::KeyServe(KeyServe { name: key(), client: "bob".into(), serves })
+    Item::KeyServe(KeyServe { name: key(), client: "alicia".into(), serves })
 }
 
-/// Write, for alice's key, that it is to serve bob, as a crash leaves it.
+/// Write, for alice's key, that it is to serve alicia, as a crash leaves it.
 fn write_change(state: &ServerState<'_>) {
-    let (keys, bob) = (&state.node.keys, ["bob".to_owned()]);
+    let (keys, alicia) = (&state.node.keys, ["alicia".to_owned()]);
     let id = keys.load(&key()).unwrap().unwrap().info.id;
-    keys.prepare_clients(&key(), &id, Some(&bob)).unwrap();
+    keys.prepare_clients(&key(), &id, Some(&alicia)).unwrap();
 }
 
 /// A server tells one of the two others alone that it has not written the change: one of them drops it, and
@@ -45,7 +45,7 @@ fn a_split_change_of_clients_is_in_force_nowhere() {
         // without the lie it is in force at all three
         three.all_asked_for(2, &grant);
         three.run(|_, state| state.round(LEADER, &[offer(2)]).unwrap());
-        assert!((0..3).all(|i| clients(i) == ["bob"]));
+        assert!((0..3).all(|i| clients(i) == ["alicia"]));
     }
 }
 
@@ -73,7 +73,7 @@ fn a_split_word_of_an_interrupted_change_changes_nothing() {
         assert!((1..3).all(waits), "{to}: before views were compared");
         // without the lie it is in force at all three
         three.run(|_, state| resume(state.node, &mut state.rep).unwrap());
-        assert!((0..3).all(|i| clients(i) == ["bob"] && three.node(i).keys.changing().is_empty()), "{to}");
+        assert!((0..3).all(|i| clients(i) == ["alicia"] && three.node(i).keys.changing().is_empty()), "{to}");
     }
 }
 
@@ -84,7 +84,7 @@ fn who_does_not_own_a_key_completes_no_change_of_it() {
     let left = three.run(|i, state| {
         state.round(LEADER, &[offer(1)]).unwrap();
         write_change(state);
-        three.enter_as(i, 2, three.bob(i));
+        three.enter_as(i, 2, three.alicia(i));
         three.ask_for(i, 2, 1, bob_is_served(true));
         state.round(LEADER, &[offer(2)]).unwrap();
         let left = state.node.keys.changing().len();
@@ -105,7 +105,7 @@ fn who_is_served_no_more_has_nothing_under_way() {
         state.round(LEADER, &[offer(1)]).unwrap();
         three.ask_for(i, 1, 2, bob_is_served(true));
         state.round(LEADER, &[step_of(2, 0)]).unwrap();
-        three.enter_as(i, 2, three.bob(i));
+        three.enter_as(i, 2, three.alicia(i));
         three.ask_for(i, 2, 1, encrypt(200 << 10));
         state.round(LEADER, &[offer(2)]).unwrap();
         let before = state.in_progress.len();
@@ -116,7 +116,7 @@ fn who_is_served_no_more_has_nothing_under_way() {
     assert_eq!(held, [[1, 0]; 3]);
     for i in 0..3 {
         let failed = three.refusal(i, 2, 1).expect("ended at all three");
-        assert!(failed.message.contains("was taken from client bob"), "{failed:?}");
+        assert!(failed.message.contains("was taken from client alicia"), "{failed:?}");
     }
 }
 

@@ -109,7 +109,7 @@ fn a_list_is_of_what_the_files_say() {
             let store =
                 StoredKeys::open_on(Box::new(divisi_store::MachineDisk), file.parent().unwrap()).unwrap();
             let mut key = store.load(&key()).unwrap().unwrap();
-            key.info.maker.name = "bob".into();
+            key.info.maker.name = "alicia".into();
             std::fs::remove_file(&file).unwrap();
             store.prepare(&mut key).unwrap();
         }
@@ -152,7 +152,7 @@ fn a_word_of_a_store_that_is_none_names_its_server() {
 fn whatever_is_asked_of_a_key_its_files_are_compared() {
     let Item::KeyNew(new) = new_key(key(), KeyType::Aes128) else { panic!("a new key") };
     let new = Item::KeyNew(NewKey { exportable: true, ..new });
-    let serve = KeyServe { name: key(), client: "bob".into(), serves: true };
+    let serve = KeyServe { name: key(), client: "alicia".into(), serves: true };
     for item in [new.clone(), Item::KeyExport { name: key() }, Item::KeyServe(serve)] {
         let three = Three::new();
         three.all_asked_for(1, &new);

@@ -115,10 +115,10 @@ fn all_whose_messages_are_computed_together_pay_for_what_is_made_ahead() {
     let three = Three::asked_for_key();
     let charged = three.run(|i, state| {
         state.round(LEADER, &[offer(1)]).unwrap();
-        let serve = KeyServe { name: key(), client: "bob".into(), serves: true };
+        let serve = KeyServe { name: key(), client: "alicia".into(), serves: true };
         three.ask_for(i, 1, 2, Item::KeyServe(serve));
         state.round(LEADER, &[step_of(2, 0)]).unwrap();
-        for (id, who) in [(2, three.alice(i)), (3, three.bob(i))] {
+        for (id, who) in [(2, three.alice(i)), (3, three.alicia(i))] {
             let (aad, way) = (Blob(Vec::new()), SboxChoice(Protocol::Lut16));
             three.enter_as(i, id, who);
             three.ask_for(i, id, 1, Item::Encrypt { key: key(), aad, length: 0, way });
@@ -126,13 +126,13 @@ fn all_whose_messages_are_computed_together_pay_for_what_is_made_ahead() {
         }
         state.round(LEADER, &[offer(2), offer(3)]).unwrap();
         let computed = |client| three.node(i).schedule(|schedule, _| schedule.computed(client));
-        let before = ["alice", "bob"].map(computed);
+        let before = ["alice", "alicia"].map(computed);
         assert!(state.rep.lacks_stock());
         state.restock().unwrap();
-        [computed("alice") - before[0], computed("bob") - before[1]]
+        [computed("alice") - before[0], computed("alicia") - before[1]]
     });
-    for [alice, bob] in charged {
-        assert!(alice > Duration::ZERO && alice == bob, "{alice:?} and {bob:?}");
+    for [alice, alicia] in charged {
+        assert!(alice > Duration::ZERO && alice == alicia, "{alice:?} and {alicia:?}");
     }
 }
 
@@ -142,7 +142,7 @@ fn all_clients_pay_for_what_is_made_ahead() {
     let three = Three::new();
     let charged = three.run(|i, state| {
         state.rep.use_protocol(Protocol::Lut16);
-        for client in ["alice", "bob"] {
+        for client in ["alice", "alicia"] {
             state.rep.use_account([client.to_owned()].into());
             let mut byte = state.rep.public(&[7]);
             state.rep.sbox(Direction::Encrypt, &mut [&mut byte]).unwrap();
@@ -150,9 +150,9 @@ fn all_clients_pay_for_what_is_made_ahead() {
         assert!(state.rep.lacks_stock());
         state.restock().unwrap();
         assert!(!state.rep.lacks_stock());
-        ["alice", "bob"].map(|client| three.node(i).schedule(|schedule, _| schedule.computed(client)))
+        ["alice", "alicia"].map(|client| three.node(i).schedule(|schedule, _| schedule.computed(client)))
     });
-    for [alice, bob] in charged {
-        assert!(alice > Duration::ZERO && alice == bob, "{alice:?} and {bob:?}");
+    for [alice, alicia] in charged {
+        assert!(alice > Duration::ZERO && alice == alicia, "{alice:?} and {alicia:?}");
     }
 }

@@ -103,7 +103,7 @@ fn what_was_written_is_compared() {
 fn a_split_verdict_on_what_was_written_is_no_end() {
     for to in [PartyId::P2, PartyId::P3] {
         let three = Three::asked_for_key();
-        let order = Order::chown(key(), vec!["alice".into(), "bob".into()]);
+        let order = Order::chown(key(), vec!["alice".into(), "alicia".into()]);
         let meshes = meshes();
         let liar = three.servers[0].node.clone();
         change(&meshes[0], to, &[VERDICT], move |frame| {

@@ -81,7 +81,7 @@ impl Three {
         let dir = tempfile::tempdir().unwrap();
         let ports: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let hosts: Vec<String> = ports.iter().map(|p| p.local_addr().unwrap().to_string()).collect();
-        let made = Config::create(3, &hosts, &["alice".into(), "bob".into()], &Machine).unwrap();
+        let made = Config::create(3, &hosts, &["alice".into(), "alicia".into()], &Machine).unwrap();
         let lines = Arc::<Mutex<Vec<String>>>::default();
         let open = |((me, port), identity): ((PartyId, TcpListener), divisi_net::Identity)| {
             let (data, lines) = (dir.path().join(me.to_string()), lines.clone());
@@ -113,7 +113,7 @@ impl Three {
         self.client(i, 0)
     }
 
-    pub fn bob(&self, i: usize) -> Who {
+    pub fn alicia(&self, i: usize) -> Who {
         self.client(i, 1)
     }
 

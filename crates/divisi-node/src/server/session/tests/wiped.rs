@@ -133,7 +133,7 @@ fn a_step_leaves_no_key_to_the_next() {
 fn an_order_ends_what_is_under_way_with_its_key() {
     for (order, words) in [
         (Order { key: key(), deed: Deed::Destroy }, "key k was destroyed meanwhile"),
-        (Order::chown(key(), vec!["bob".into()]), "key k was given to other clients meanwhile"),
+        (Order::chown(key(), vec!["alicia".into()]), "key k was given to other clients meanwhile"),
         // she has it still, and asks again
         (Order::chown(key(), vec!["alice".into()]), "key k was given to other clients meanwhile"),
     ] {

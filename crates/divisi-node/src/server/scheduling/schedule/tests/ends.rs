@@ -23,13 +23,13 @@ fn every_use_of_a_key_ends_with_it() {
     }
     for (item, revoked) in items.iter().flat_map(|item| [(item, true), (item, false)]) {
         let (mut schedule, now) = schedule();
-        let id = enter(&mut schedule, "bob", 1);
+        let id = enter(&mut schedule, "alicia", 1);
         schedule.receive(&id, ToServer::Request { number: 1, item: item.clone() }, 40, now).unwrap();
         let offer = Offer { connection: id, number: 1, step: 0 };
         schedule.ran(&offer, After::More { in_hand: false }, Duration::ZERO, now);
         assert!(schedule.has(&id, 1), "{item:?}");
         if revoked {
-            schedule.key_is_revoked(&key, "bob", now);
+            schedule.key_is_revoked(&key, "alicia", now);
         } else {
             schedule.key_is_gone(&key, "was destroyed", now);
         }
