@@ -31,7 +31,7 @@ fn the_owner_changes_whom_a_key_serves() {
         ("carol", "carol", true, "client carol did not make key k"),
         ("alice", "carol", false, "key k does not serve client carol: see `key list`"),
         ("alice", "alice", false, "a key serves its owner to the last"),
-        ("alice", "dave", true, "client dave is not in the configuration"),
+        ("alice", "alison", true, "client alison is not in the configuration"),
         ("alice", "da ve", true, "is no name of a client"),
     ] {
         let error = harness.connect(who).key_serve(&key, client, serves).unwrap_err();

@@ -125,8 +125,8 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
     fails(encrypt(&mut alice, &"none".parse().unwrap(), b"", b"x"), "there is no key none");
     // messages sent ahead for the refused request may have cost the connection
     let mut alice = harness.connect("alice");
-    let unknown = alice.new_key("u".parse().unwrap(), KeyType::Aes128, false, vec!["dave".into()]);
-    fails(alice.key_new(&unknown), "client dave is not in the configuration");
+    let unknown = alice.new_key("u".parse().unwrap(), KeyType::Aes128, false, vec!["alison".into()]);
+    fails(alice.key_new(&unknown), "client alison is not in the configuration");
 }
 
 /// A request finds the key that it made if all of it is the same, and the same client asks: not with another

@@ -267,7 +267,7 @@ fn what_an_operator_asks_wrongly_is_refused() {
         assert_eq!((error.kind, error.message.lines().count()), (ErrorKind::Usage, 1));
     };
     let other = Order { key: "other".parse().unwrap(), ..destroy() };
-    let unknown = "client dave is not in the configuration of party 1";
+    let unknown = "client alison is not in the configuration of party 1";
     refused(&harness, [0, 1, 1], &order, "the server here is party 1, not party 2");
     refused(&harness, [0, 0, 1], &order, "the identity is not that of party 1");
     // every byte of the fingerprint counts
@@ -281,8 +281,8 @@ fn what_an_operator_asks_wrongly_is_refused() {
     stream.read_to_end(&mut answer).unwrap();
     let Some(Answer::Refused(why)) = decode(&answer) else { panic!("another operator was heard") };
     assert!(why.contains("the identity is not that of party 1"), "{why}");
-    refused(&harness, [0; 3], &chown(&["dave"]), unknown);
-    refused(&harness, [0; 3], &chown(&["alicia", "dave"]), unknown);
+    refused(&harness, [0; 3], &chown(&["alison"]), unknown);
+    refused(&harness, [0; 3], &chown(&["alicia", "alison"]), unknown);
     refused(&harness, [0; 3], &other, "there is no key other at party 1");
     refused(&harness, [0; 3], &chown(&[]), "larger than allowed");
     // the socket is its owner's, and goes with the server

@@ -124,7 +124,7 @@ fn a_revoked_key_ends_what_its_client_has_under_way() {
         id
     };
     let revoked = ask(&mut schedule, "alicia", 1, "k", true);
-    let others = [("alicia", 2, "l", true), ("carl", 3, "k", true), ("alicia", 4, "k", false)]
+    let others = [("alicia", 2, "k1", true), ("alice", 3, "k", true), ("alicia", 4, "k", false)]
         .map(|(name, id, key, begins)| ask(&mut schedule, name, id, key, begins));
     schedule.key_is_revoked(&"k".parse().unwrap(), "alicia", now);
     let failed = failure(&mut schedule, &revoked).unwrap();
@@ -163,7 +163,7 @@ fn only_so_many_requests_of_a_client_wait() {
         ids.iter().for_each(|id| ask(&mut schedule, id, number));
     }
     ask(&mut schedule, &ids[0], 5);
-    let other = enter(&mut schedule, "b", 99);
+    let other = enter(&mut schedule, "ab", 99);
     ask(&mut schedule, &other, 1);
     assert!(failure(&mut schedule, &other).is_none());
     // it is told when the request's turn comes, in the order of the requests

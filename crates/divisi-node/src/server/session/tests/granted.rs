@@ -5,7 +5,7 @@ use crate::admit::CLIENTS;
 use crate::request::KeyServe;
 
 /// A request for alice's key to serve alicia, or to serve her no more.
-fn bob_is_served(serves: bool) -> Item {
+fn alicia_is_served(serves: bool) -> Item {
     Item::KeyServe(KeyServe { name: key(), client: "alicia".into(), serves })
 }
 
@@ -23,7 +23,7 @@ fn write_change(state: &ServerState<'_>) {
 fn a_split_change_of_clients_is_in_force_nowhere() {
     for to in [PartyId::P2, PartyId::P3] {
         let three = Three::asked_for_key();
-        let grant = bob_is_served(true);
+        let grant = alicia_is_served(true);
         let meshes = meshes();
         let liar = three.servers[0].node.clone();
         change(&meshes[0], to, &[VERDICT], move |frame| {
@@ -85,11 +85,11 @@ fn who_does_not_own_a_key_completes_no_change_of_it() {
         state.round(LEADER, &[offer(1)]).unwrap();
         write_change(state);
         three.enter_as(i, 2, three.alicia(i));
-        three.ask_for(i, 2, 1, bob_is_served(true));
+        three.ask_for(i, 2, 1, alicia_is_served(true));
         state.round(LEADER, &[offer(2)]).unwrap();
         let left = state.node.keys.changing().len();
         // its owner does
-        three.ask_for(i, 1, 2, bob_is_served(true));
+        three.ask_for(i, 1, 2, alicia_is_served(true));
         state.round(LEADER, &[step_of(2, 0)]).unwrap();
         (left, state.node.keys.changing().len())
     });
@@ -103,13 +103,13 @@ fn who_is_served_no_more_has_nothing_under_way() {
     let three = Three::asked_for_key();
     let held = three.run(|i, state| {
         state.round(LEADER, &[offer(1)]).unwrap();
-        three.ask_for(i, 1, 2, bob_is_served(true));
+        three.ask_for(i, 1, 2, alicia_is_served(true));
         state.round(LEADER, &[step_of(2, 0)]).unwrap();
         three.enter_as(i, 2, three.alicia(i));
         three.ask_for(i, 2, 1, encrypt(200 << 10));
         state.round(LEADER, &[offer(2)]).unwrap();
         let before = state.in_progress.len();
-        three.ask_for(i, 1, 3, bob_is_served(false));
+        three.ask_for(i, 1, 3, alicia_is_served(false));
         state.round(LEADER, &[step_of(3, 0)]).unwrap();
         [before, state.in_progress.len()]
     });
@@ -129,14 +129,19 @@ fn a_key_names_no_more_clients_than_it_can() {
             state.round(LEADER, &[offer(1)]).unwrap();
             let keys = &state.node.keys;
             let id = keys.load(&key()).unwrap().unwrap().info.id;
-            let names: Vec<String> = (0..others).map(|other| format!("c{other}")).collect();
+            let names: Vec<String> = (0..others).map(|other| format!("al{other}")).collect();
             keys.prepare_clients(&key(), &id, Some(&names)).unwrap();
             keys.activate_clients(&key(), &id).unwrap();
-            three.ask_for(i, 1, 2, bob_is_served(true));
+            three.ask_for(i, 1, 2, alicia_is_served(true));
             state.round(LEADER, &[step_of(2, 0)]).unwrap();
-            keys.load(&key()).unwrap().unwrap().info.clients.len()
+            let named = || keys.load(&key()).unwrap().unwrap().info.clients;
+            let all = named().len();
+            // and she alone is taken off
+            three.ask_for(i, 1, 3, alicia_is_served(false));
+            state.round(LEADER, &[step_of(3, 0)]).unwrap();
+            (all, named() == names)
         });
-        assert_eq!(named, [CLIENTS; 3]);
+        assert_eq!(named, [(CLIENTS, true); 3]);
         assert!((0..3).all(|i| three.refusal(i, 1, 2).is_none() == fits));
     }
 }

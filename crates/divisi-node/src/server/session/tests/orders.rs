@@ -69,7 +69,7 @@ fn what_one_server_could_not_destroy_is_told_to_all_operators() {
 /// A key is given to nobody whom a server does not know, neither as its owner nor as another client.
 #[test]
 fn a_key_is_given_to_nobody_whom_a_server_does_not_know() {
-    for to in [["nobody", "alice"], ["alicia", "nobody"]] {
+    for to in [["alison", "alice"], ["alicia", "alison"]] {
         let three = Three::asked_for_key();
         let order = Order::chown(key(), to.map(String::from).to_vec());
         let states = three.run(|_, state| {
