@@ -289,6 +289,8 @@ mod tests {
         assert_eq!(begin(&mut accounts, "b", 100, 600), Ok(()));
         assert!(begin(&mut accounts, "a", 1, 3599).unwrap_err().contains("in 1 minutes"));
         assert_eq!(begin(&mut accounts, "a", 100, 3600), Ok(()));
+        // and each client's hour is its own
+        assert!(begin(&mut accounts, "b", 1, 3600).unwrap_err().contains("in 10 minutes"));
         accounts.compute("b", Duration::from_secs(5), start + Duration::from_secs(700));
         assert!(begin(&mut accounts, "b", 0, 701).unwrap_err().contains("5 seconds of computing"));
     }
