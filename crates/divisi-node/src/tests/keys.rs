@@ -65,9 +65,12 @@ fn refused_identities_are_named() {
             .count()
     };
     eventually(BUSY, || if named() >= 10 { Ok(()) } else { Err(format!("{} are named", named())) });
-    // a client that comes later is served after the names
-    harness.connect("alice");
-    assert_eq!(named(), 10);
+    // clients that come later are served after the names, and are no reason for more of them
+    for _ in 0..2 {
+        harness.connect("alice");
+        assert_eq!(named(), 10);
+        divisi_net::Connection::dial(&harness.config, first, &harness.stranger, &world, BUSY).err().unwrap();
+    }
 }
 
 /// A client that is taken out of the configuration is refused from its next request on, one that is put in is

@@ -151,6 +151,25 @@ mod tests {
         assert_eq!((0..10).filter_map(|_| admit().map(|slot| held.push(slot))).count(), 3);
     }
 
+    /// A connection that was told to leave is its client's until it is closed: as long as it stays, the client
+    /// gets no other in its place.
+    #[test]
+    fn who_does_not_close_what_has_to_leave_gets_no_more() {
+        let (all, now) = (OpenConnections::default(), Instant::now());
+        let admit = |name: &str| ConnectionSlot::admit(&all, name, now);
+        let names: Vec<String> = (0..CONNECTIONS.0 / CONNECTIONS.1).map(|i| format!("greedy {i}")).collect();
+        let mut held: Vec<ConnectionSlot> =
+            names.iter().flat_map(|name| [name; CONNECTIONS.1]).filter_map(|name| admit(name)).collect();
+        let modest: Vec<ConnectionSlot> = (0..20).filter_map(|i| admit(&format!("m{i}"))).collect();
+        assert_eq!((leaving(&held, |_| None).len(), modest.len()), (20, 20));
+        drop(modest);
+        // there is room again, since one of them is gone
+        held.retain(|slot| slot.name != names[0]);
+        assert!(names[1..].iter().all(|name| admit(name).is_none()));
+        held.retain(|slot| !slot.leaves(None));
+        assert!(names[1..].iter().all(|name| admit(name).is_some()));
+    }
+
     /// Where all have one connection, the one that has been idle for longest gives way, never one with a
     /// request; and if all have a request, the newcomer is served all the same.
     #[test]
