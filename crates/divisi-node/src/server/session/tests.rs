@@ -49,6 +49,25 @@ fn a_round_holds_no_more_than_its_budget_whatever_is_offered() {
     assert!((0..3).all(|i| stands(i) == Some(true)));
 }
 
+/// The same holds for the later steps of requests that have begun.
+#[test]
+fn a_round_holds_one_step_of_one_long_request_whatever_is_offered() {
+    let three = Three::new();
+    let ids = [1, 2, 3];
+    ids.iter().for_each(|id| three.all_asked_for(*id, &sha256(5)));
+    let next: Vec<Offer> = ids.iter().map(|id| Offer { step: 1, ..offer(*id) }).collect();
+    three.run(|i, state| {
+        ids.iter().for_each(|id| state.round(LEADER, &[offer(*id)]).unwrap());
+        let data = || ToServer::Data { number: 1, index: 0, body: Blob(vec![0; 10]) };
+        ids.iter().for_each(|id| three.say(i, *id, data()));
+        state.round(LEADER, &next).unwrap();
+    });
+    for i in 0..3 {
+        let stand = |offer| three.node(i).schedule(|schedule, _| schedule.stands(offer));
+        assert_eq!(next.iter().map(stand).collect::<Vec<_>>(), [None, Some(true), Some(true)]);
+    }
+}
+
 /// A server that follows waits a moment for what its client has sent to all three; but not for ever, and not
 /// for a client that lets others wait in vain again and again.
 #[test]
@@ -187,6 +206,38 @@ fn a_list_of_clients_that_changes_at_every_call_fills_no_log() {
     }
     let lines = three.lines.lock().unwrap();
     assert_eq!(lines.iter().filter(|line| line.contains("list of clients")).count(), 2, "{lines:#?}");
+}
+
+/// Each of the two others may have another list of clients: one that has the same says nothing of the other.
+#[test]
+fn whoever_has_another_list_of_clients_is_named() {
+    let three = Three::within(&still());
+    let (node, same) = (three.node(0), three.node(0).clients());
+    let said = |words: &str| three.lines.lock().unwrap().iter().filter(|line| line.contains(words)).count();
+    for (party, other) in [(PartyId::P2, [1; 16]), (PartyId::P3, [2; 16])] {
+        node.compare_clients(party, &same);
+        node.compare_clients(party, &other);
+        assert_eq!(said(&format!("{party} has another list of clients than party 1")), 1);
+    }
+    node.compare_clients(PartyId::P2, &same);
+    assert_eq!((said("party 2 has the same list"), said("list of clients")), (1, 3));
+}
+
+/// A leader passes over whoever waits when it calls for nothing, and when it calls for something to be made
+/// ahead.
+#[test]
+fn who_calls_for_other_things_passes_over() {
+    for proposal in [Proposal::Nothing, Proposal::Restock] {
+        let three = Three::new();
+        three.all_asked_for(1, &Item::KeyList { after: None });
+        three.run(|_, state| {
+            (0..32).for_each(|_| state.heed(LEADER, &proposal));
+            state.node.tick();
+        });
+        let lines = three.lines.lock().unwrap();
+        let named = lines.iter().filter(|line| line.contains("party 1 has passed over client alice in 32"));
+        assert_eq!(named.count(), 2, "{lines:#?}");
+    }
 }
 
 /// Party 1 leads and sends these heads and this body to the two others; returns how each server ends.
