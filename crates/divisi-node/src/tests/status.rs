@@ -5,6 +5,7 @@ use super::rogue::Rogue;
 use crate::request::{Item, ToClient, ToServer, UNANSWERED};
 use crate::{Client, Condition, Error, ErrorKind, ServerConnection};
 use divisi_net::PartyId;
+use std::net::TcpListener;
 use std::time::Duration;
 
 fn of_all(client: &mut Client) -> Vec<Condition> {
@@ -78,6 +79,34 @@ fn whoever_asks_often_gets_every_answer() {
     let answers = rogue.exchange(|_| ToServer::Request { number: 1, item: Item::KeyList { after: None } });
     assert!(answers.iter().all(|answer| matches!(answer, Some(ToClient::Keys { .. }))), "{answers:?}");
     harness.assert_unharmed();
+}
+
+/// Whoever asks again and again and reads nothing is not heard any more when some answers wait, whether or not
+/// it has a request under way: what it has asked then is answered as things are when it is heard.
+#[test]
+fn who_reads_no_answer_is_not_heard() {
+    let (mut harness, alice, _) = with_key(&[]);
+    drop(alice);
+    // where the system takes few bytes ahead, a few thousand answers are too many
+    harness.stop(0);
+    let address = harness.config.parties()[0].address.clone();
+    let listener = eventually(4 * BUSY, || TcpListener::bind(&address));
+    rustix::net::sockopt::set_socket_send_buffer_size(&listener, 4096).unwrap();
+    harness.start(0, Some(listener));
+    drop(harness.served_again("alice"));
+    for asks in [false, true] {
+        let (mut rogue, ahead) = (Rogue::connect(&harness, "alice"), Duration::from_secs(7));
+        if asks {
+            // the two others never hear of it
+            rogue.say(0, &ToServer::Request { number: 1, item: Item::KeyList { after: None } });
+        }
+        let before = of_one(&harness, PartyId::P1).unwrap().since;
+        (0..5000).for_each(|_| rogue.say(0, &ToServer::Status));
+        harness.pass(ahead);
+        let told = (0..4000).map(|_| rogue.receive(0)).last().unwrap();
+        let Some(ToClient::Condition(report)) = told else { panic!("{told:?}") };
+        assert!(Duration::from_secs(report.seconds) >= before + ahead, "{asks}: {report:?} {before:?}");
+    }
 }
 
 /// A client that is far ahead of its answers is not heard, whatever it says, until it has got one.
