@@ -111,6 +111,9 @@ async fn a_request_has_its_place_to_its_end() {
     drop(turn);
     let taken = Arc::clone(&setting.requests).try_acquire_many_owned(all as u32).unwrap();
     refused(client.encrypt(PLAINTEXT).await, Code::ResourceExhausted, "under way");
+    // whatever it asks
+    refused(client.decrypt(b"x", "x").await, Code::ResourceExhausted, "under way");
+    refused(client.0.status(StatusRequest {}).await, Code::ResourceExhausted, "under way");
     drop(taken);
     assert!(client.encrypt(PLAINTEXT).await.is_ok());
 }
@@ -141,6 +144,54 @@ async fn a_request_has_its_turn_to_its_end() {
         let (done, free) = tokio::join!(asked, free);
         assert!(done.is_ok() && !free, "{done:?}");
     }
+}
+
+/// What a peer may send in advance is bounded from the first moment on, and stays so however fast it sends:
+/// nothing is measured, and no more is granted than was taken.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_sent_in_advance_stays_bounded() {
+    let setting = Setting::start(Some(KeyKind::Aes256));
+    let mut stream = UnixStream::connect(&setting.path).await.unwrap();
+    let frame = |kind: u8, flags: u8, number: u8, body: &[u8]| {
+        let [high, low] = (body.len() as u16).to_be_bytes();
+        [&[0, high, low, kind, flags, 0, 0, 0, number][..], body].concat()
+    };
+    let (path, host) = (&b"/v2.KeyManagementService/Encrypt"[..], &b"localhost"[..]);
+    let (path, host) = ([&[4, path.len() as u8], path].concat(), [&[1, host.len() as u8], host].concat());
+    let piece = [0; 10_000];
+    let frames = [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        frame(4, 0, 0, &[]),
+        frame(1, 4, 1, &[&[0x83, 0x86][..], &path, &host].concat()),
+        frame(0, 0, 1, &piece),
+        frame(0, 0, 1, &piece),
+        frame(0, 1, 1, &piece),
+    ];
+    stream.write_all(&frames.concat()).await.unwrap();
+    let (mut settings, mut granted) = (std::collections::BTreeMap::new(), 0);
+    loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).await.unwrap();
+        let [_, high, low, kind, flags, .., number] = head;
+        let mut body = vec![0; usize::from(u16::from_be_bytes([high, low]))];
+        stream.read_exact(&mut body).await.unwrap();
+        match kind {
+            4 if flags == 0 => settings.extend(body.chunks(6).map(|one| {
+                let [_, name, value @ ..] = one else { panic!("{one:?}") };
+                (*name, u32::from_be_bytes(value.try_into().unwrap()))
+            })),
+            6 => panic!("it measures how fast its peer sends"),
+            8 if number == 0 => granted += u32::from_be_bytes(body.try_into().unwrap()),
+            // the end of the answer
+            0 | 1 if flags & 1 == 1 => break,
+            _ => {}
+        }
+    }
+    let least = 65_535;
+    assert!(granted <= 3 * piece.len() as u32, "{granted}");
+    assert!(settings.get(&4).is_none_or(|window| *window <= least), "{settings:?}");
+    let [requests, headers] = [3, 6].map(|name| settings.get(&name).copied());
+    assert!(requests.is_some_and(|most| most <= 64) && headers.is_some_and(|most| most <= 8 << 10));
 }
 
 /// A body that does not come.
