@@ -33,7 +33,17 @@ fn service_that_logs(log_keys: bool, out: impl Write + Send + 'static) -> Arc<Se
 }
 
 fn service_over(servers: Arc<Memory>, log_keys: bool, out: impl Write + Send + 'static) -> Arc<Service> {
-    let mount = Mount { path: "transit".into(), prefix: String::new(), upsert: true };
+    service_with_prefix("", servers, log_keys, out)
+}
+
+/// Whose keys have this before their names, at the servers.
+fn service_with_prefix(
+    prefix: &str,
+    servers: Arc<Memory>,
+    log_keys: bool,
+    out: impl Write + Send + 'static,
+) -> Arc<Service> {
+    let mount = Mount { path: "transit".into(), prefix: prefix.into(), upsert: true };
     let tokens =
         format!("[[token]]\nname = \"root\"\nsha256 = \"{ROOT}\"\nkeys = [\"*\"]\noperations = [\"*\"]\n");
     let tokens = Tokens::parse(&tokens).unwrap();
@@ -192,25 +202,28 @@ fn no_answer_is_kept_on_its_way() {
 #[test]
 fn a_servers_words_are_logged_without_the_key() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    for log_keys in [false, true] {
+    for (log_keys, prefix) in [(false, ""), (true, ""), (false, "app-"), (true, "app-")] {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let servers = Arc::new(Memory::default());
+        let name = format!("{prefix}k");
         let why = "party 2 says: the files of key a-k, a_k, ak, k do not belong together: destroy k";
+        let why = &why.replace(" k", &format!(" {name}")).replace(&format!("{name}ey"), "key");
         servers.fail(Some(BackendTrouble::Down(Some(2), why.into())));
-        let service = service_over(servers, log_keys, writer);
+        let service = service_with_prefix(prefix, servers, log_keys, writer);
         for (method, path) in [("GET", "keys/k"), ("POST", "encrypt/k"), ("POST", "datakey/wrapped/k")] {
             let request = Request::builder().method(method).uri(format!("/v1/transit/{path}"));
             let request = request.header("X-Vault-Token", "root").body(Body::from(r#"{"plaintext":""}"#));
             let answer = runtime.block_on(handle(State(service.clone()), request.unwrap()));
             assert_eq!(answer.status(), 503);
             let told = runtime.block_on(axum::body::to_bytes(answer.into_body(), 9999)).unwrap();
-            assert!(String::from_utf8_lossy(&told).contains(why), "{path}");
+            assert!(String::from_utf8_lossy(&told).contains(why.as_str()), "{path}");
         }
         service.log.flush(Duration::from_secs(20));
         drop(service);
         let mut log = String::new();
         reader.read_to_string(&mut log).unwrap();
-        let noted = if log_keys { why.into() } else { why.replace(" k", " KEY").replace("KEYe", "ke") };
+        let hidden = || why.replace(&format!(" {name}"), " KEY").replace("KEYey", "key");
+        let noted = if log_keys { why.clone() } else { hidden() };
         assert_eq!(log.matches(&noted).count(), 3, "{log}");
     }
 }

@@ -44,6 +44,21 @@ fn a_permission_permits_its_own_requests_alone() {
     }
 }
 
+/// Whoever may do everything with one key does nothing with another one, whatever else stands in the path.
+#[test]
+fn a_token_is_for_the_key_of_the_path() {
+    let of =
+        |target: &str| target.split('/').find(|part| ["k", "h", "new"].contains(part)).map(str::to_owned);
+    for own in ["k", "h", "new", "plaintext", "wrapped", "sha2-256"] {
+        let bench = with_app(&format!("[\"transit/{own}\"]"), "[\"*\"]");
+        for (_, method, target, body) in ASKED {
+            let Some(key) = of(target) else { continue };
+            let status = bench.as_token("app", method, target, body).status;
+            assert_eq!(status != 403, key == own, "{own}: {method} {target}: {status}");
+        }
+    }
+}
+
 /// A token that may encrypt makes no key, and a list shows a token the keys that it may list.
 #[test]
 fn tokens_make_and_list_what_their_file_says() {
