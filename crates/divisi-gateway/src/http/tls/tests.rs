@@ -83,6 +83,12 @@ fn a_certificate_is_read_again_when_it_changes() {
     setting.change(&key, KEY);
     assert_eq!(certificates.renew(), Ok(true));
     assert!(!Arc::ptr_eq(&second, &certificates.current()));
+    // also if one is older than the other, as what was restored is, or older than before
+    for path in [&certificate, &key, &certificate] {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(file.metadata().unwrap().modified().unwrap() - Duration::from_secs(100)).unwrap();
+        assert_eq!((certificates.renew(), certificates.renew()), (Ok(true), Ok(false)), "{path:?}");
+    }
 }
 
 /// Whoever says nothing loses its place: without a handshake or with half a one, with half a head, and after
