@@ -23,6 +23,8 @@ pub struct Memory {
     /// Whether calls with a key wait, and how many do.
     holds: AtomicBool,
     held: AtomicUsize,
+    /// Whether there are as many requests as connections.
+    crowded: AtomicBool,
 }
 
 impl Memory {
@@ -57,6 +59,11 @@ impl Memory {
     /// From now on let calls with a key wait, or let them go on.
     pub fn hold(&self, holds: bool) {
         self.holds.store(holds, Ordering::SeqCst);
+    }
+
+    /// From now on let there be as many requests as connections, or fewer.
+    pub fn crowd(&self, crowded: bool) {
+        self.crowded.store(crowded, Ordering::SeqCst);
     }
 
     /// How many calls wait.
@@ -170,5 +177,9 @@ impl Backend for Memory {
 
     fn lanes(&self) -> usize {
         4
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.crowded.load(Ordering::SeqCst)
     }
 }

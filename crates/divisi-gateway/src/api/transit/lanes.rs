@@ -51,6 +51,22 @@ mod tests {
     use super::*;
     use crate::backend::Memory;
 
+    /// A further lane that gives way to others leaves nothing undone.
+    #[test]
+    fn no_item_is_lost_when_others_come() {
+        let (servers, items): (_, Vec<usize>) = (Memory::default(), (0..20).collect());
+        let all_lanes = std::sync::Barrier::new(servers.lanes());
+        let results = each(&servers, &items, |item| {
+            // each lane has one item when the others come
+            if *item < servers.lanes() {
+                all_lanes.wait();
+            }
+            servers.crowd(true);
+            Ok(*item)
+        });
+        assert_eq!(results, items.into_iter().map(Ok).collect::<Vec<_>>());
+    }
+
     #[test]
     fn results_are_in_the_order_of_the_items() {
         let items: Vec<usize> = (0..499).collect();
