@@ -82,20 +82,22 @@ fn no_request_takes_another_key_than_the_one_that_is_meant() {
     harness.assert_unharmed();
 }
 
-/// A pool lends a connection without what its last user meant.
+/// A pool lends a connection without what its last user meant, whether or not that one was served.
 #[test]
 fn the_next_user_of_a_connection_means_what_it_says() {
     let (harness, mut alice) = with_alice();
     let (key, meant) = replaced(&mut alice, "k", KeyType::Aes128, [&[1; 16], &[2; 16]]);
     let pool = ClientPool::new(harness.config.clone(), harness.identity("alice").clone(), world()).unwrap();
-    pool.run(|client| {
-        client.expect_key(Some(meant));
-        client.key_list()
-    })
-    .unwrap();
-    let sealed = pool.run(|client| {
-        assert!(client.requests() > 0, "a new connection");
-        encrypt(client, &key, b"", b"text")
-    });
-    assert!(sealed.is_ok());
+    for served in [true, false] {
+        let used = pool.run(|client| {
+            client.expect_key(Some(meant));
+            if served { client.key_list().map(drop) } else { client.key_export(&key).map(drop) }
+        });
+        assert_eq!(used.is_ok(), served);
+        let sealed = pool.run(|client| {
+            assert!(client.requests() > 0, "a new connection");
+            encrypt(client, &key, b"", b"text")
+        });
+        assert!(sealed.is_ok(), "{served}");
+    }
 }

@@ -128,10 +128,17 @@ fn a_server_that_is_blamed_but_talks_is_not_named_for_a_silent_one() {
     assert_eq!((error.kind, error.peer), (ErrorKind::Abort, Some(PartyId::P3)), "{error}");
 }
 
-/// If the leader never calls the request, or others are served for ever, the client gives up in the end.
+/// If the leader never calls the request, or others are served for ever, the client gives up in the end; and
+/// nobody knows whether it will be done.
 #[test]
 fn servers_that_only_wait_are_not_waited_for_without_end() {
-    let (error, lasted) = asked([ServerConduct::Waits; 3]);
+    let (error, lasted) = served([ServerConduct::Waits; 3], |config, identity| {
+        let mut alice = Client::connect(config, &identity, world()).unwrap();
+        let begun = Instant::now();
+        let error = alice.key_list().unwrap_err();
+        assert!(alice.is_lost());
+        (error, begun.elapsed())
+    });
     assert_eq!((error.kind, error.retry, error.peer), (ErrorKind::Unavailable, true, None), "{error:?}");
     assert!(error.message.contains("try again later"), "{error}");
     assert!((5 * LIMIT..20 * LIMIT).contains(&lasted), "{lasted:?}");
