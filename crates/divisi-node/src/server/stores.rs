@@ -177,7 +177,8 @@ mod tests {
         assert_eq!(judged(1, [word(1), word(0), word(1)]), [vec![2], vec![2]]);
         let new = StoreWord { empty: false, ..word(0) };
         assert_eq!(judged(3, [word(4), word(4), new]), [vec![1, 2], vec![]]);
-        let others = StoreWord { digest: [9; 32], ..word(4) };
+        let mut others = word(4);
+        others.digest[31] ^= 1;
         assert_eq!(judged(2, [word(4), word(4), others]), [vec![3], vec![]]);
     }
 }

@@ -188,6 +188,9 @@ mod tests {
             stock.put("alice", "k".parse().unwrap(), id, ());
             assert!(stock.has(&id) && stock.find(&id, |()| true).is_some());
             assert!(!stock.has(&other) && stock.find(&other, |()| true).is_none(), "{at}");
+            // nor does it take the other one's place
+            let gone = stock.put("alice", "k1".parse().unwrap(), other, ());
+            assert!(gone.is_empty() && stock.has(&id), "{at}");
         }
     }
 

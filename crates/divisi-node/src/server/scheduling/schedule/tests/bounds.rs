@@ -40,3 +40,20 @@ fn a_pause_ends_in_time() {
         assert_eq!(schedule.plan(at, Budget::ROUND, &ready).is_empty(), waits);
     }
 }
+
+/// A request is told from the one 256 before it: what is said of that one changes nothing.
+#[test]
+fn numbers_of_requests_are_compared_in_full() {
+    let (mut schedule, now) = schedule();
+    let id = enter(&mut schedule, "a", 1);
+    schedule.connections.get_mut(&id).unwrap().last = 256;
+    schedule.receive(&id, hash(257), 40, now).unwrap();
+    let old = Offer { connection: id, number: 1, step: 0 };
+    assert_eq!(schedule.stands(&old), None);
+    assert!(matches!(schedule.take(&old), Stand::Missing));
+    schedule.answer(&id, 1, ToClient::Done);
+    assert!(schedule.next_answer(&id).is_none());
+    schedule.ran(&old, After::Done, Duration::ZERO, now);
+    schedule.fail(&id, 1, Failed::refused(TURN, "no"), now);
+    assert!(schedule.has(&id, 257) && !schedule.has(&id, 1));
+}
