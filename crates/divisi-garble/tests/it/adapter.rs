@@ -4,7 +4,7 @@
 use crate::settings::facts;
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, party, sent};
-use divisi_core::{Abort, Direction, PublicParameters, Session};
+use divisi_core::{Abort, Direction, PartyId, PublicParameters, Session};
 use divisi_engine::circuit::{HeldCircuit, NamedCircuit};
 use divisi_engine::job::{
     AnswersJob, Between, Cipher, CipherMode, CircuitJob, JobSpec, ModeMessage, ModesJob,
@@ -24,9 +24,17 @@ const COUNT: usize = 3;
 
 /// Three values of different widths, the first for party 1, the second for party 2, the third for both.
 fn job() -> CircuitJob {
+    job_of(false)
+}
+
+/// The same, or all bits of it negated.
+fn job_of(negated: bool) -> CircuitJob {
     let mut g = Build::new();
     let (x, y) = (g.input(6), g.input(6));
-    let out: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
+    let mut out: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
+    if negated {
+        out.iter_mut().for_each(|bit| *bit = g.not(*bit));
+    }
     [0..1, 1..3, 3..6].into_iter().for_each(|value| g.output(&out[value]));
     let (one, two) = (party(1), party(2));
     let circuit = NamedCircuit { name: "ands".into(), program: g.finish(), file: None };
@@ -88,6 +96,36 @@ fn the_engine_sends_what_the_protocol_sends() {
         seen.insert(of_engine);
     }
     assert_eq!(seen.len(), 3);
+}
+
+/// Circuits, owners and the receivers of each value that differ are told apart, before a session and by what it
+/// is bound to.
+#[test]
+fn circuits_that_differ_are_told_apart() {
+    let [one, two] = [1, 2].map(party);
+    let whole = vec![vec![one], vec![two], vec![one, two]];
+    let of = |owners: [PartyId; 2], receivers: &[Vec<PartyId>], negated: bool| {
+        let job = if negated { job_of(true) } else { job() };
+        let between = Between::Parties { owners: owners.to_vec(), receivers: receivers.to_vec() };
+        JobSpec::Circuit(CircuitJob { between, ..job })
+    };
+    let mut all =
+        vec![of([one, two], &whole, false), of([two, one], &whole, false), of([one, two], &whole, true)];
+    for at in 0..3 {
+        for other in [vec![one], vec![two], vec![one, two]].into_iter().filter(|other| *other != whole[at]) {
+            let mut receivers = whole.clone();
+            receivers[at] = other;
+            all.push(of([one, two], &receivers, false));
+        }
+    }
+    let settings = EngineSettings::default().among(2);
+    let (mut sessions, mut first) = (BTreeSet::new(), BTreeSet::new());
+    for job in &all {
+        let prepared = prepare(&GarbleEngine, job, &settings).unwrap();
+        first.insert(prepared.agreement().into_iter().map(|(_, digest)| digest).collect::<Vec<_>>());
+        sessions.extend([COUNT, 257].map(|count| prepared.parameters(count).digest()));
+    }
+    assert_eq!([sessions.len(), first.len()], [2 * all.len(), all.len()]);
 }
 
 /// Known answers of the modes of AES.
