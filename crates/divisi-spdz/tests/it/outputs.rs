@@ -1,19 +1,21 @@
 //! What the engine of the commands opens at the end of a job, by value; what it compares of circuits and
 //! tables; and how secure it says they are.
 
-use crate::common::{entropy, key};
+use crate::common::{StockDirs, entropy, key, parameters};
 use crate::engines::sums;
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Harness, party};
-use divisi_core::{Direction, PartyId, PublicParameters};
+use divisi_core::testing::{Harness, MessageDirection, party};
+use divisi_core::{Abort, Direction, PartyId, PublicParameters};
 use divisi_engine::circuit::{HeldCircuit, NamedCircuit};
-use divisi_engine::job::{Between, BlocksJob, Cipher, CircuitJob, JobSpec, LookupJob, Own, UserTable};
+use divisi_engine::job::{
+    Between, BlocksJob, Cipher, CircuitJob, DesKeys, JobSpec, LookupJob, Own, UserTable,
+};
 use divisi_engine::stock::{PEERS, PREP_FROM};
-use divisi_engine::{Engine, EngineSettings, Unwatched, prepare};
+use divisi_engine::{Engine, EngineSettings, Rows, Unwatched, prepare};
 use divisi_field::Gf48;
 use divisi_ot::bucket;
 use divisi_spdz::adapter::Authenticated;
-use divisi_spdz::stock::StockPlan;
+use divisi_spdz::stock::{Lots, StockPlan};
 use divisi_store::stock::{Reserve, StockInfo};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::gates::Adder;
@@ -98,6 +100,48 @@ fn of_lookups_the_entries_alone_are_opened() {
     let ([values], ends) = opened(&lookups(8, None), &settings, [own, Vec::new()], [VALUES]);
     assert_eq!(values, std::slice::from_ref(&entries));
     ends.into_iter().for_each(|(learned, _)| assert_eq!(learned, entries));
+}
+
+fn blocks(cipher: Cipher) -> JobSpec {
+    JobSpec::Blocks(BlocksJob { cipher, direction: Direction::Encrypt, count: COUNT })
+}
+
+/// A session that begins for blocks opens nothing in the clear, neither a key nor what is made of it.
+#[test]
+fn a_set_up_opens_no_key() {
+    for cipher in [Cipher::Aes(KeySize::Aes128), Cipher::TripleDes(DesKeys::Three)] {
+        let job = blocks(cipher);
+        let prepared = prepare(&Authenticated, &job, &EngineSettings::default().among(2)).unwrap();
+        let harness = Harness::new(2, &PublicParameters::new("outputs")).patient();
+        let recordings = harness.recordings();
+        let keys = prepared.deal_key(&vec![7; cipher.key_bytes()]);
+        let ends = harness.act(|session| {
+            let key = &keys[session.me().index()];
+            prepared.start(session, COUNT, key).map(drop)
+        });
+        assert_eq!(ends, vec![Ok(()); 2]);
+        for seen in &recordings {
+            let opened = [BITS, VALUES].map(|step| seen.of(MessageDirection::Out, step).len());
+            assert_eq!(opened, [0; 2], "{cipher:?}");
+        }
+    }
+}
+
+/// Each party is handed what is its own, and nothing of another's: the first one keys and indices, the second
+/// one texts.
+#[test]
+fn inputs_are_handed_to_their_owners_alone() {
+    let ciphers = [Cipher::Aes(KeySize::Aes256), Cipher::TripleDes(DesKeys::Two)];
+    let jobs = ciphers.map(|cipher| (blocks(cipher), cipher.key_bytes(), cipher.block_bytes(), 1));
+    for (job, key, width, owner) in jobs.into_iter().chain([(lookups(8, None), 0, 4, 0)]) {
+        let prepared = prepare(&Authenticated, &job, &EngineSettings::default()).unwrap();
+        let rows = Rows::cut((0..COUNT * width).map(|at| at as u8).collect(), vec![width; COUNT].into_iter());
+        let handed = |owns: Vec<Own>| owns.iter().map(|own| own.to_vec()).collect::<Vec<_>>();
+        let mut expected = vec![Vec::new(); 3];
+        expected[owner] = rows.bytes().to_vec();
+        assert_eq!(handed(prepared.deal(&rows)), expected, "{job:?}");
+        assert_eq!(handed(prepared.deal_key(&vec![7; key])), [vec![7; key], vec![], vec![]], "{job:?}");
+    }
 }
 
 /// Owners, the receivers of each value, and every bit of every entry of a table are compared.
@@ -197,6 +241,42 @@ fn a_stock_has_its_own_settings_and_peers() {
     for other in others {
         let refused = end(other.clone()).unwrap_err();
         assert!(refused.reason.contains("the stock in"), "{other:?}: {refused}");
+    }
+}
+
+/// A stock with too little for a job is refused, and nothing is taken of it. So is one of which a part on this
+/// machine is damaged, whichever part that is, before there is a session.
+#[test]
+fn a_stock_that_does_not_suffice_is_left_as_it_is() {
+    // enough for the inputs, and not for the key schedule
+    let known = [1, 2].map(|number| (Lots::Known { owner: party(number) }, 1024));
+    let dirs = StockDirs { more: known.to_vec(), ..StockDirs::empty(2) };
+    let made = Harness::new(2, &parameters()).act(|session| dirs.make(session));
+    assert_eq!(made, vec![Ok(()); 2]);
+    key().save(&dirs.root.path().join("seal.key")).unwrap();
+    let settings = EngineSettings::default().among(2).with(PREP_FROM, dirs.root.path().display());
+    let job = blocks(Cipher::Aes(KeySize::Aes128));
+    let prepared = prepare(&Authenticated, &job, &settings).unwrap();
+    let states = || [1, 2].map(|number| dirs.state(number).unwrap().counts);
+    let before = states();
+    let keys = prepared.deal_key(&[7; 16]);
+    let ends = Harness::new(2, &PublicParameters::new("outputs")).act(|session| {
+        let key = &keys[session.me().index()];
+        prepared.start(session, COUNT, key).map(drop)
+    });
+    assert!(ends.iter().all(|end| matches!(end, Err(Abort::Unfit { .. }))), "{ends:?}");
+    assert_eq!(states(), before);
+    for number in [1, 2] {
+        dirs.keep(number);
+        for file in std::fs::read_dir(dirs.dir(number)).unwrap() {
+            let file = file.unwrap().path();
+            std::fs::write(&file, std::fs::read(&file).unwrap().iter().map(|byte| !byte).collect::<Vec<_>>())
+                .unwrap();
+        }
+        let refused = prepare(&Authenticated, &job, &settings).map(drop);
+        assert!(refused.is_err(), "party {number}");
+        dirs.put_back(number);
+        assert!(prepare(&Authenticated, &job, &settings).is_ok());
     }
 }
 
