@@ -1,9 +1,14 @@
 //! What is refused before a job is prepared: options that are not the engine's, numbers of parties, and kinds
-//! of job.
+//! of job; and inputs of other lengths than those of a party's wires.
 
 use super::*;
-use crate::job::{ChainJob, LargeJob, MessagesJob};
+use crate::circuit::{HeldCircuit, NamedCircuit};
+use crate::evaluations::{Evaluates, Evaluations};
+use crate::job::{Between, ChainJob, LargeJob, MessagesJob, Own};
+use crate::{Prepared, Unwatched, Watch};
+use divisi_core::{Abort, Misuse, PartyId, PublicParameters, Session, local};
 use divisi_symmetric::algorithm::Settings as Use;
+use divisi_symmetric::gates::Adder;
 
 struct Fake {
     parties: RangeInclusive<usize>,
@@ -102,5 +107,81 @@ fn long_answers_are_for_engines_that_have_them() {
         let settings = EngineSettings::default();
         assert_eq!(prepare(&fake, &job, &settings).err().map(|e| e.to_string()), Some(text.into()));
         assert_eq!(has(&fake, &job), text == "prepared");
+    }
+}
+
+/// Evaluates nothing: a party learns what it brings.
+struct Echo;
+
+impl Evaluates for Echo {
+    type Plan<'c> = ();
+    type Party = Session;
+
+    const ENGINE: &'static str = "echo";
+
+    fn parties(&self) -> usize {
+        2
+    }
+
+    fn plan(&self, _: &CircuitJob) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn describe(&self, parameters: PublicParameters) -> PublicParameters {
+        parameters
+    }
+
+    fn subject(&self, _: &CircuitJob, (): &()) -> PublicParameters {
+        PublicParameters::new("echo")
+    }
+
+    fn batch(&self, job: &CircuitJob, (): &()) -> usize {
+        job.count
+    }
+
+    fn start(&self, session: Session, _: Option<(&CircuitJob, usize)>) -> Result<Session, Abort> {
+        Ok(session)
+    }
+
+    fn session(session: &mut Session) -> &mut Session {
+        session
+    }
+
+    fn evaluate(
+        &self,
+        _: &mut Session,
+        _: (&CircuitJob, &()),
+        _: usize,
+        own: &[u8],
+        _: &mut dyn Watch,
+    ) -> Result<Own, Abort> {
+        Ok(Own::new(own.to_vec()))
+    }
+}
+
+/// A party brings a byte for each of its wires in each evaluation, and no engine sees less or more.
+#[test]
+fn a_party_brings_all_of_its_wires_and_no_more() {
+    let mut g = divisi_circuit::Build::new();
+    [5, 3].map(|width| divisi_circuit::Build::input(&mut g, width)).iter().for_each(|value| g.output(value));
+    let circuit = NamedCircuit { name: "c".into(), program: g.finish(), file: None };
+    let circuit = Arc::new(HeldCircuit::Program(circuit));
+    let between = Between::with_all_to(vec![PartyId::P1, PartyId::P2], &[PartyId::P1], 2);
+    let job = CircuitJob { circuit, adder: Adder::FewestAnds, between, count: 4 };
+    let evaluations = Evaluations::new(&job, Echo).unwrap();
+    for (length, count, fits) in
+        [(20, 4, true), (5, 1, true), (0, 4, false), (19, 4, false), (21, 4, false), (20, 3, false)]
+    {
+        let taken = local::run(2, &evaluations.parameters(count), |session| {
+            let is_first = session.me() == PartyId::P1;
+            let mut member = evaluations.start(session, count, &Own::default())?;
+            let own = Own::new(vec![1; if is_first { length } else { 3 * count }]);
+            member.batch(count, &own, &mut Unwatched).map(drop)
+        });
+        match taken {
+            Ok(_) => assert!(fits, "{length} {count}"),
+            Err(Abort::Misuse { what: Misuse::LengthDiffers, .. }) => assert!(!fits, "{length} {count}"),
+            other => panic!("{length} {count}: {other:?}"),
+        }
     }
 }
