@@ -1,8 +1,12 @@
 //! Images and labels from a user's files.
 
+use divisi_engine::Rows;
+use divisi_engine::job::EngineJob;
 use divisi_engine::name::Name;
-use divisi_program::images::LabelledImages;
+use divisi_program::adapter::jobs::ProgramJob;
+use divisi_program::images::{APPLICATION, LabelledImages};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A file of this test's, gone when dropped.
 struct Scratch(PathBuf);
@@ -23,6 +27,31 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
+}
+
+/// Each instance of a benchmark has the image in its place and is judged by its label, whichever repetition it
+/// is in.
+#[test]
+fn each_instance_has_its_own_image() {
+    let head = [0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 28, 0, 0, 0, 28];
+    let pixels = [60, 150, 240].map(|pixel| vec![pixel; 784]).concat();
+    let images = Scratch::new("own-images", &[&head[..], &pixels].concat());
+    let labels = Scratch::new("own-labels", &[0, 0, 8, 1, 0, 0, 0, 3, 4, 9, 4]);
+    let images = Arc::new(LabelledImages::read(&images.name(), &labels.name()).unwrap());
+    let job = ProgramJob::load(&APPLICATION.to_owned().into(), Some(images), 3).unwrap();
+    let inputs = |first, count| job.inputs(first, count).unwrap().unwrap();
+    let all = inputs(0, 3);
+    assert!(all.row(0) != all.row(1) && all.row(1) != all.row(2) && all.count() == 3);
+    for first in 0..3 {
+        for (at, row) in inputs(first, 3 - first).iter().enumerate() {
+            assert!(row == all.row(first + at), "{first} {at}");
+        }
+    }
+    let mut told = Rows::default();
+    let logits =
+        |digit: usize| (0..10).flat_map(|i| i64::from(i == digit).to_le_bytes()).collect::<Vec<u8>>();
+    [4, 9, 9].iter().for_each(|digit| told.push(&[&logits(*digit)]));
+    assert_eq!([0, 1, 2, 3].map(|first| job.right(first, &told)), [Some(2), Some(0), Some(1), Some(0)]);
 }
 
 /// Files of images and labels are read; other numbers of labels than of images are refused each time.

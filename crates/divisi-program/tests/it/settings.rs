@@ -1,9 +1,11 @@
 //! The settings of the engine, from its options.
 
+use divisi_bgv::parameters::{Hardness, security};
 use divisi_core::{PublicParameters, Security, local};
 use divisi_engine::job::EngineJob;
 use divisi_engine::{Engine, EngineSettings, Rows, Unwatched};
 use divisi_mixed::adders::NumberAdder;
+use divisi_mpgc::parameters::{BITS, DIMENSION};
 use divisi_ot::SetupConfig;
 use divisi_program::NumberSize;
 use divisi_program::adapter::MixedEngine;
@@ -170,4 +172,21 @@ fn k_comes_to_the_transfers() {
         });
         assert!(sent[1] < sent[0] && sent[1] > 0, "{sent:?}");
     }
+}
+
+/// No ring is claimed to be harder than it is, and the least of all is.
+#[test]
+fn the_hardness_of_the_weakest_ring_is_claimed() {
+    let claim = (MixedEngine.profile().claims)().remove(0).computational;
+    let (_, text) = claim.split_once("at least ").unwrap();
+    let numbers: Vec<f64> = text.split(' ').filter_map(|word| word.parse().ok()).collect();
+    let rings = security::LIMITS.into_iter().filter_map(|(n, log2_q)| Hardness::of(n, log2_q));
+    let rings: Vec<Hardness> = rings.chain(Hardness::of(DIMENSION, f64::from(BITS))).collect();
+    let floors = |bits: fn(&Hardness) -> f64| rings.iter().map(|ring| bits(ring).floor()).collect::<Vec<_>>();
+    for (claimed, floors) in
+        numbers.iter().zip([floors(Hardness::core_svp_bits), floors(Hardness::core_svp_quantum_bits)])
+    {
+        assert!(floors.iter().all(|bits| bits >= claimed) && floors.contains(claimed), "{claim}: {floors:?}");
+    }
+    assert!(numbers.len() == 2 && rings.len() > 2);
 }
