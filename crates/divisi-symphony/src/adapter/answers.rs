@@ -30,6 +30,8 @@ const KNOWN: Step = step!("known");
 const GCM_BY_LEVELS: &str =
     "--rounds constant has no GCM, whose products over GF(2^128) are not garbled: leave it out";
 
+const BY_DEFAULT: &str = "the engine rep3 has no choice of --statistical for known answers: leave it out";
+
 /// A job with known answers: messages in a mode, hashes and MACs of messages, chains, or large messages.
 pub(super) struct KnownAnswers<'j> {
     job: &'j AnswersJob,
@@ -41,7 +43,8 @@ pub(super) struct KnownAnswers<'j> {
 impl<'j> KnownAnswers<'j> {
     /// # Errors
     /// [`Unsupported`] for an IV or a tag that this GCM does not support, for triple DES in GCM or in a mode
-    /// that processes a message as a whole, and for GCM in constant rounds.
+    /// that processes a message as a whole, for GCM in constant rounds, and for a statistical security, of
+    /// which known answers have no choice.
     pub fn new(job: &'j AnswersJob, settings: &EngineSettings) -> Result<Self, Unsupported> {
         if let AnswersJob::Modes(messages) = job
             && messages.cipher.aes().is_none()
@@ -50,6 +53,9 @@ impl<'j> KnownAnswers<'j> {
             return Err(aes_alone());
         }
         taken::check(job)?;
+        if settings.statistical.is_some() {
+            return Err(Unsupported::new(BY_DEFAULT));
+        }
         let rounds = super::rounds(settings);
         if rounds == Rounds::Constant
             && matches!(job, AnswersJob::Modes(ModesJob { mode: CipherMode::Gcm, .. }))

@@ -172,6 +172,8 @@ fn jobs_verify_as_well_as_was_asked() {
     for (job, input) in answers() {
         let reached = verified(&job, &malicious(), 0, input).unwrap_or(0.0);
         assert!(reached >= 57.0, "{job:?}: {reached}");
+        let more = EngineSettings { statistical: Some(58), ..malicious() };
+        assert!(prepare(&Replicated, &job, &more).is_err(), "{job:?}");
         assert_eq!(verified(&job, &semi_honest(), 0, input), None, "{job:?}");
     }
 }
