@@ -98,8 +98,8 @@ fn the_engine_sends_what_the_protocol_sends() {
     assert_eq!(seen.len(), 3);
 }
 
-/// Circuits, owners and the receivers of each value that differ are told apart, before a session and by what it
-/// is bound to.
+/// Circuits, owners and the receivers of each value that differ are told apart, before a session and by what
+/// it is bound to.
 #[test]
 fn circuits_that_differ_are_told_apart() {
     let [one, two] = [1, 2].map(party);

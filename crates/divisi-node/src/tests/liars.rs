@@ -120,6 +120,14 @@ fn one_server_alone_gives_no_verdict_on_a_tag() {
             }
         }
     }
+    // whether it is the key that is meant, is asked where all three say so
+    let asked = |client: &mut Client| {
+        client.expect_key(Some([4; 16]));
+        (decrypted(client).is_some(), client.requests())
+    };
+    for (lies, requests) in [([own, TRUTH, TRUTH], 1), ([own; 3], 2)] {
+        assert_eq!(served_with(lies, asked), (true, requests));
+    }
     let maker: Lie = |m| {
         if let ToClient::Tagging { key: Some(key), .. } = m {
             key.maker = "\x1b[2Jalice".into();

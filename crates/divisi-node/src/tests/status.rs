@@ -81,8 +81,8 @@ fn whoever_asks_often_gets_every_answer() {
     harness.assert_unharmed();
 }
 
-/// Whoever asks again and again and reads nothing is not heard any more when some answers wait, whether or not
-/// it has a request under way: what it has asked then is answered as things are when it is heard.
+/// Whoever asks again and again and reads nothing is not heard any more when some answers wait, whether or
+/// not it has a request under way: what it has asked then is answered as things are when it is heard.
 #[test]
 fn who_reads_no_answer_is_not_heard() {
     let (mut harness, alice, _) = with_key(&[]);

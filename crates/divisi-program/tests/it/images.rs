@@ -29,8 +29,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Each instance of a benchmark has the image in its place and is judged by its label, whichever repetition it
-/// is in.
+/// Each instance of a benchmark has the image in its place and is judged by its label, whichever repetition
+/// it is in.
 #[test]
 fn each_instance_has_its_own_image() {
     let head = [0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 28, 0, 0, 0, 28];

@@ -244,8 +244,8 @@ fn a_stock_has_its_own_settings_and_peers() {
     }
 }
 
-/// A stock with too little for a job is refused, and nothing is taken of it. So is one of which a part on this
-/// machine is damaged, whichever part that is, before there is a session.
+/// A stock with too little for a job is refused, and nothing is taken of it. So is one of which a part on
+/// this machine is damaged, whichever part that is, before there is a session.
 #[test]
 fn a_stock_that_does_not_suffice_is_left_as_it_is() {
     // enough for the inputs, and not for the key schedule

@@ -1,5 +1,5 @@
-//! What the engine of the commands does beside the protocol: what it opens, what it verifies, what it compares,
-//! what it deals, and what it says of this.
+//! What the engine of the commands does beside the protocol: what it opens, what it verifies, what it
+//! compares, what it deals, and what it says of this.
 
 use divisi_circuit::{Build, Gates};
 use divisi_core::{Counts, Direction, PartyId, PublicParameters, Security, local};

@@ -151,8 +151,8 @@ mod tests {
         assert_eq!((0..10).filter_map(|_| admit().map(|slot| held.push(slot))).count(), 3);
     }
 
-    /// A connection that was told to leave is its client's until it is closed: as long as it stays, the client
-    /// gets no other in its place.
+    /// A connection that was told to leave is its client's until it is closed: as long as it stays, the
+    /// client gets no other in its place.
     #[test]
     fn who_does_not_close_what_has_to_leave_gets_no_more() {
         let (all, now) = (OpenConnections::default(), Instant::now());

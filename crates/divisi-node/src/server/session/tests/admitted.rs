@@ -241,6 +241,12 @@ fn a_name_that_is_nearly_a_clients_is_another_ones() {
         (key.maker.name.as_str(), admits("alice"), admits("alicia"), admits("carol.x")),
         ("alice", 7, 4, 4)
     );
+    // nor is a key used for another purpose than its type's, whatever its file says
+    let of = |purpose: Purpose| KeyInfo { purpose, ..key.clone() };
+    let right = of(key.kind.purpose());
+    assert!(What::Encrypt(&right).is_purpose().is_ok() && What::Mac(&right).is_purpose().is_err());
+    assert!(What::Mac(&of(Purpose::Mac)).is_purpose().is_err());
+    assert!(What::Encrypt(&of(Purpose::Siv)).is_purpose().is_err());
     for name in ["alice", "alicia", "carol.x"] {
         let (first, rest) = name.split_at(1);
         let others = [first.to_uppercase() + rest, name.to_uppercase(), rest.into(), first.into()];
