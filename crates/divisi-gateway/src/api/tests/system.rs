@@ -130,7 +130,7 @@ fn a_token_is_told_how_long_it_lives() {
             assert_eq!(data("policies"), &policies);
             assert_eq!(data("id"), &Json::text(token));
             assert_eq!((data("explicit_max_ttl"), data("num_uses")), (&Json::number(0), &Json::number(0)));
-            assert_eq!(data("renewable"), &Json::Bool(lives));
+            assert_eq!((data("renewable"), data("orphan")), (&Json::Bool(lives), &Json::Bool(true)));
         }
     }
 }
@@ -147,6 +147,10 @@ fn capabilities_of_several_paths_are_told() {
         assert_eq!(answer.at(&["data", path]), Some(&Json::texts([word])), "{path}");
     }
     assert!(answer.at(&["data", "capabilities"]).is_none());
+    for (bytes, status) in [(2048, 200), (2049, 400), (2048 + 256, 400)] {
+        let body = format!("{{\"path\":\"{}\"}}", "x".repeat(bytes));
+        assert_eq!(bench.as_token("app", "POST", "sys/capabilities-self", &body).status, status, "{bytes}");
+    }
 }
 
 /// A token can be renewed for ever, unless it permits everything; its lease is told each time.

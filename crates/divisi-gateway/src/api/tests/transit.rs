@@ -94,6 +94,12 @@ fn sizes_of_keys_are_refused_each_time() {
             bench.error("POST", "transit/keys/new", &format!("{{\"type\":\"hmac\",\"key_size\":{size}}}"));
         assert_eq!(found, (400, "keys of type hmac have 32 bytes here: set key_size to 32".to_owned()));
     }
+    for (seconds, why) in [(256, "must be 0 to disable"), (3599, "at least an hour"), (7168, "not yet: keys")]
+    {
+        let body = format!("{{\"auto_rotate_period\":{seconds}}}");
+        let (status, said) = bench.error("POST", "transit/keys/new", &body);
+        assert!(status == 400 && said.contains(why), "{seconds}: {said}");
+    }
     // nor is a key that is not there asked for each of a batch
     for _ in 0..2 {
         let found =

@@ -46,7 +46,10 @@ impl Setting {
 
 #[test]
 fn a_certificate_is_valid_today() {
-    assert!(Certificates::load(&Setting::with(VALID).files).is_ok());
+    let valid = Setting::with(VALID);
+    assert!(Certificates::load(&valid.files).is_ok());
+    // and whoever offers HTTP/2 first is told that there is none
+    assert_eq!(config(&valid.files).unwrap().alpn_protocols, [b"http/1.1"]);
     for (certificate, what) in [
         (EXPIRED, "has expired: give one that is valid"),
         (LATER, "is not valid yet: check the clock"),
