@@ -132,3 +132,16 @@ fn nesting_is_bounded() {
     let arrays = format!("{{\"a\":{}", "[".repeat(100_000));
     assert!(error(&arrays).ends_with("exceeded maximum depth"));
 }
+
+/// Bytes that are no UTF-8 become three each: so many of all texts together, and no more.
+#[test]
+fn texts_swell_so_far() {
+    let most = 1 << 15;
+    for [first, second] in [[most, 0], [most / 2, most / 2], [1, most - 1], [most - 1, 1]] {
+        for (more, fits) in [(0, true), (1, false)] {
+            let text = |bytes: usize| [&b"\""[..], &vec![0xff; bytes], b"\""].concat();
+            let list = [b"[", &text(first)[..], b",", &text(second + more), b"]"].concat();
+            assert_eq!(read(&list).is_ok(), fits, "{first} {second} {more}");
+        }
+    }
+}
