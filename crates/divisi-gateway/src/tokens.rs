@@ -259,7 +259,9 @@ mod tests {
         assert!(root.find(b"secret").unwrap().is_root());
         let root = Tokens::parse(&file("[\"transit/a\", \"*\"]", "[\"*\"]")).unwrap();
         assert!(root.find(b"secret").unwrap().is_root(), "at whatever place the pattern for all stands");
-        for (keys, operations) in [("[\"transit/*\"]", "[\"*\"]"), ("[\"*\"]", "[\"encrypt\"]")] {
+        for (keys, operations) in
+            [("[\"transit/*\"]", "[\"*\"]"), ("[\"*/app\"]", "[\"*\"]"), ("[\"*\"]", "[\"encrypt\"]")]
+        {
             let tokens = Tokens::parse(&file(keys, operations)).unwrap();
             assert!(!tokens.find(b"secret").unwrap().is_root(), "{keys} {operations}");
         }

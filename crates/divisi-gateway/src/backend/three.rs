@@ -301,7 +301,7 @@ mod tests {
         };
         assert!(matches!(of(ErrorKind::Mismatch, true), BackendTrouble::Forged));
         assert!(matches!(of(ErrorKind::Mismatch, false), BackendTrouble::Down(None, _)));
-        assert!(matches!(of(ErrorKind::Refused, true), BackendTrouble::Refused(_)));
+        assert_eq!(of(ErrorKind::Refused, true), BackendTrouble::Refused("no".into()));
         assert!(matches!(of(ErrorKind::Refused, false), BackendTrouble::Down(None, _)));
         // who is at fault is told, and why
         for kind in [ErrorKind::Abort, ErrorKind::Refused, ErrorKind::Unavailable, ErrorKind::Mismatch] {

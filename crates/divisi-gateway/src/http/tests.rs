@@ -282,12 +282,40 @@ fn strangers_have_little_memory_in_chunks_too() {
     let known = [&post[..], b"X-Vault-Token: root\r\n\r\n11000\r\n", &body, b"\r\n0\r\n\r\n"].concat();
     stream.write_all(&known).unwrap();
     assert!(head(&mut stream).starts_with("HTTP/1.1 400"));
+    // what is announced is refused before it comes, for want of a token
+    let mut stream = bench.connect();
+    let announced = b"POST /v1/transit/encrypt/k HTTP/1.1\r\nHost: x\r\nContent-Length: 69632\r\n\r\n";
+    stream.write_all(announced).unwrap();
+    let answer = head(&mut stream);
+    assert!(answer.starts_with("HTTP/1.1 403") && answer.contains("Connection: close"), "{answer}");
     let mut stream = bench.connect();
     stream.write_all(&[&post[..], b"\r\n20\r\n"].concat()).unwrap();
     stream.write_all(b"{\"a\":[0,0,0,0,0,0,0,0,0,0,0,0]} \r\n0\r\n\r\n").unwrap();
     assert!(head(&mut stream).starts_with("HTTP/1.1 403"));
     drop(stream);
     assert!(bench.is_whole());
+}
+
+/// A token is presented in either header: an empty one is none.
+#[test]
+fn an_empty_token_is_none() {
+    let [own, bearer] = ["own", "Bearer other"].map(HeaderValue::from_static);
+    let empty = HeaderValue::from_static("");
+    let mut headers = HeaderMap::new();
+    headers.insert(AUTHORIZATION, bearer);
+    for (given, expected) in [(None, "other"), (Some(empty), "other"), (Some(own), "own")] {
+        given.into_iter().for_each(|given| drop(headers.insert("x-vault-token", given)));
+        assert_eq!(*token(&headers).unwrap(), expected);
+    }
+}
+
+/// An answer has all of its headers.
+#[test]
+fn all_headers_are_sent() {
+    let named = ["Retry-After", "X-Vault-Namespace"];
+    let answer = named.iter().fold(ApiAnswer::busy(), |answer, name| answer.with_header(name, "1".into()));
+    let sent = response(answer, None);
+    assert!(named.iter().all(|name| sent.headers().get(*name).is_some_and(|value| value == "1")));
 }
 
 /// Answers that nobody reads take no more than the budget, and others are told so.

@@ -98,6 +98,14 @@ fn data_keys_and_random_bytes_are_fresh_in_all_their_bytes() {
     let bench = Bench::new();
     bench.ask("POST", "transit/keys/k", "");
     let mut seen = BTreeSet::new();
+    // random bytes that all of some were: the last bits of two dozen are not alike
+    let (mut all, mut any) = (u8::MAX, 0);
+    for _ in 0..32 {
+        let (_, drawn) = bench.ask("POST", "transit/random/3", "");
+        let last = *crate::base64::decode(data(&drawn, "random_bytes")).unwrap().last().unwrap();
+        (all, any) = (all & last, any | last);
+    }
+    assert_eq!((all, any), (0, u8::MAX));
     let mut fresh = |text: &str, bytes: usize| {
         let drawn = crate::base64::decode(text).unwrap();
         assert_eq!(drawn.len(), bytes);
@@ -116,6 +124,22 @@ fn data_keys_and_random_bytes_are_fresh_in_all_their_bytes() {
         }
         let (_, drawn) = bench.ask("POST", "transit/random/4096", "");
         fresh(data(&drawn, "random_bytes"), 4096);
+    }
+}
+
+/// A batch for a key that cannot serve it is refused as a whole, and a mount says whether it makes keys.
+#[test]
+fn a_batch_is_refused_with_its_key() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/h", r#"{"type":"hmac","key_size":32}"#);
+    for route in ["rewrap", "decrypt"] {
+        let body = r#"{"batch_input":[{"ciphertext":"vault:v1:AAAA"}]}"#;
+        let (status, answer) = bench.ask("POST", &format!("transit/{route}/h"), body);
+        assert!(status == 400 && answer.get("errors").is_some(), "{route} {answer:?}");
+    }
+    for (mount, makes) in [("transit", true), ("deep/er", false)] {
+        let (_, answer) = bench.ask("GET", &format!("{mount}/config/keys"), "");
+        assert_eq!(answer.at(&["data", "disable_upsert"]), Some(&Json::Bool(!makes)), "{mount}");
     }
 }
 

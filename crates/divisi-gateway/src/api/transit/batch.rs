@@ -219,6 +219,7 @@ mod tests {
         assert_eq!(status(Some(207), 0, 2), (200, 0));
         assert_eq!(status(Some(207), 1, 2), (207, 0));
         assert_eq!(status(Some(207), 2, 2), (400, 0));
+        assert_eq!([status(Some(207), 1, 257), status(Some(207), 256, 257)], [(207, 0); 2]);
         assert_eq!(status(None, 1, 2), (400, 0));
         for wrong in [0, -1, 1, 99, 600, 1 << 40] {
             assert_eq!(status(Some(wrong), 1, 2), (400, 1), "{wrong}");
