@@ -20,6 +20,8 @@ pub struct Memory {
     restless: AtomicUsize,
     /// Whether the next look for a key finds none.
     overlooks: AtomicBool,
+    /// Whether it is not known yet how the servers are.
+    unheard: AtomicBool,
     /// Whether calls with a key wait, and how many do.
     holds: AtomicBool,
     held: AtomicUsize,
@@ -45,6 +47,11 @@ impl Memory {
             // ids that begin alike are others, too
             key.id[15] = key.id[15].wrapping_add(1);
         }
+    }
+
+    /// Let it be known, or not yet, how the servers are.
+    pub fn hear(&self, known: bool) {
+        self.unheard.store(!known, Ordering::Relaxed);
     }
 
     /// Let another key be in place of one after each of so many encryptions.
@@ -173,7 +180,7 @@ impl Backend for Memory {
             Err(BackendTrouble::Down(party, why)) => vec![(party.unwrap_or(0), why)],
             _ => Vec::new(),
         };
-        ServersState { missing, known: true }
+        ServersState { missing, known: !self.unheard.load(Ordering::Relaxed) }
     }
 
     fn lanes(&self) -> usize {

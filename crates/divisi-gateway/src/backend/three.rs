@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn only_all_three_servers_find_a_forgery_or_refuse() {
         let of = |kind, by_all| {
-            let (step, message) = ("x".to_owned(), "no".to_owned());
+            let (step, message) = ("compare".to_owned(), "no".to_owned());
             trouble(Error { kind, retry: false, peer: None, by_all, step, message })
         };
         assert!(matches!(of(ErrorKind::Mismatch, true), BackendTrouble::Forged));
@@ -305,16 +305,16 @@ mod tests {
         assert!(matches!(of(ErrorKind::Refused, false), BackendTrouble::Down(None, _)));
         // who is at fault is told, and why
         for kind in [ErrorKind::Abort, ErrorKind::Refused, ErrorKind::Unavailable, ErrorKind::Mismatch] {
-            let (peer, step, message) = (PartyId::all(3).nth(1), "x".to_owned(), "no".to_owned());
+            let (peer, step, message) = (PartyId::all(3).nth(1), "compare".to_owned(), "no".to_owned());
             let of_two = trouble(Error { kind, retry: false, peer, by_all: false, step, message });
             assert_eq!(of_two, BackendTrouble::Down(Some(2), "no".into()));
         }
         let (kind, message) = (ErrorKind::Usage, "wrong call".to_owned());
         let misuse =
-            trouble(Error { kind, retry: false, peer: None, by_all: true, step: "x".into(), message });
+            trouble(Error { kind, retry: false, peer: None, by_all: true, step: "compare".into(), message });
         assert_eq!(misuse, BackendTrouble::Misuse("wrong call".into()));
         // what passes, and what happens at the door, has nothing to do with the request
-        for (retry, step) in [(true, "x"), (false, CONNECT)] {
+        for (retry, step) in [(true, "compare"), (false, CONNECT)] {
             let (kind, step, message) = (ErrorKind::Refused, step.to_owned(), "no".to_owned());
             let by_all = trouble(Error { kind, retry, peer: None, by_all: true, step, message });
             assert!(matches!(by_all, BackendTrouble::Down(None, _)), "{by_all:?}");
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn a_key_that_all_three_lack_is_a_refusal() {
         let by = |by_all| {
-            let (step, message) = ("x".to_owned(), "party 2 says: no".to_owned());
+            let (step, message) = ("compare".to_owned(), "party 2 says: no".to_owned());
             Error { kind: ErrorKind::Refused, retry: false, peer: None, by_all, step, message }
         };
         let key = |kind| Key { name: "k".parse().unwrap(), kind, id: [0; 16], made: 0 };
@@ -373,7 +373,7 @@ mod tests {
             assert!(!why.contains("party 2"), "{why}");
         }
         assert!(matches!(of(Ok(Some(key(KeyKind::Aes128)))), BackendTrouble::Down(..)));
-        let unknown = Err(BackendTrouble::Down(None, "x".into()));
+        let unknown = Err(BackendTrouble::Down(None, "compare".into()));
         assert!(matches!(of(unknown), BackendTrouble::Down(..)));
         let asked = || panic!("all three have said it");
         assert!(matches!(settled(by(true), KeyKind::encrypts, asked), BackendTrouble::Refused(_)));

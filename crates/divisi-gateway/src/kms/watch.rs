@@ -164,6 +164,11 @@ mod tests {
         assert!(watch.is_due() && watch.look().is_err() && watch.is_due());
         servers.make(&name, KeyKind::Aes256).unwrap();
         assert!(watch.look().is_ok() && !watch.is_due());
+        // well are those of which all is known
+        for (known, told) in [(false, "it is not known yet how the servers are: ask again"), (true, "ok")] {
+            servers.hear(known);
+            assert_eq!(watch.status().0, told);
+        }
         // a machine that began a moment ago has no time that long ago
         if let Some(old) = Instant::now().checked_sub(FRESH) {
             watch.seen.write().unwrap().at = Some(old);
