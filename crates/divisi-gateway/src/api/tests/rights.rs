@@ -137,6 +137,11 @@ fn a_batch_is_refused_with_its_key() {
         let (status, answer) = bench.ask("POST", &format!("transit/{route}/h"), body);
         assert!(status == 400 && answer.get("errors").is_some(), "{route} {answer:?}");
     }
+    // what a query asks of every route is no parameter of this one
+    for (query, known) in [("list=false", true), ("help=0", true), ("helpful=0", false)] {
+        let (_, answer) = bench.ask("GET", &format!("transit/keys/h?{query}"), "");
+        assert_eq!(answer.get("warnings") == Some(&Json::Null), known, "{query} {answer:?}");
+    }
     for (mount, makes) in [("transit", true), ("deep/er", false)] {
         let (_, answer) = bench.ask("GET", &format!("{mount}/config/keys"), "");
         assert_eq!(answer.at(&["data", "disable_upsert"]), Some(&Json::Bool(!makes)), "{mount}");
