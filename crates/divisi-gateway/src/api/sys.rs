@@ -294,5 +294,7 @@ mod tests {
     fn a_uuid_has_digits_of_its_words() {
         assert_eq!(uuid(&["abc"]), "ba7816bf-8f01-cfea-4141-40de5dae2223");
         assert_eq!(digits(&["abc"], 4), "ba7816bf");
+        // (of the two-block message of the same standard)
+        assert_eq!(digits(&["abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"], 4), "248d6a61");
     }
 }
