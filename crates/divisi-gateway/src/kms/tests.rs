@@ -91,6 +91,10 @@ impl Setting {
     }
 
     fn over(servers: Arc<Memory>, key: KeyName) -> Setting {
+        Setting::logging(servers, key, false)
+    }
+
+    fn logging(servers: Arc<Memory>, key: KeyName, log_keys: bool) -> Setting {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("kms.sock");
         let socket = bind(&Listen::Socket(path.clone())).unwrap();
@@ -101,7 +105,7 @@ impl Setting {
             key: key.clone(),
             turns: turns.clone(),
             log: log.clone(),
-            log_keys: false,
+            log_keys,
             world: Arc::new(Machine),
         });
         let ((stop, stopped), requests) = (watch::channel(false), Arc::clone(&face.requests));
@@ -286,6 +290,25 @@ async fn what_is_too_large_is_refused_and_the_connection_goes_on() {
     assert_eq!(client.decrypt(&ciphertext, &key_id).await.unwrap(), longest);
     let (empty, key_id) = client.encrypt(b"").await.unwrap();
     assert_eq!(client.decrypt(&empty, &key_id).await.unwrap(), b"");
+}
+
+/// The log has the name of the key for whoever wants it there, but not where nobody asked for the key.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_may_have_the_name() {
+    let servers = Arc::new(Memory::default());
+    let key: KeyName = "cluster-etcd".parse().unwrap();
+    servers.make(&key, KeyKind::Aes256).unwrap();
+    let setting = Setting::logging(servers, key, true);
+    setting.client().await.until("ok").await;
+    for call in ["Other", "Encrypt", "Other"] {
+        let request = hyper::Request::post(format!("http://localhost/v2.KeyManagementService/{call}"));
+        setting.wire().await.call(request.body(Body::empty()).unwrap()).await.unwrap();
+    }
+    let log = setting.logged("kms/encrypt").await;
+    for line in log.lines().filter(|line| line.contains("\"route\":")) {
+        assert_eq!(line.contains("cluster-etcd"), !line.contains("\"none\""), "{line}");
+    }
+    assert!(log.contains("\"none\""), "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
