@@ -156,3 +156,20 @@ fn all_clients_pay_for_what_is_made_ahead() {
         assert!(alice > Duration::ZERO && alice == alicia, "{alice:?} and {alicia:?}");
     }
 }
+
+/// A leader that has nothing to do waits before it says so, also when it is to stop: else three idle servers
+/// would talk without end.
+#[test]
+fn a_leader_without_requests_waits() {
+    let three = Three::new();
+    for (stopping, least) in [(false, BEAT), (true, Duration::from_millis(10))] {
+        let waited = three.run(|_, state| {
+            state.node.stop.store(stopping, Ordering::SeqCst);
+            let begun = Instant::now();
+            let proposal = state.proposal(LEADER, BEAT, stopping).unwrap();
+            assert!(matches!(proposal, Proposal::Nothing));
+            begun.elapsed()
+        });
+        assert!(waited[LEADER.index()] >= least, "{waited:?}");
+    }
+}

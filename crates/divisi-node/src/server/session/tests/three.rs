@@ -48,6 +48,9 @@ pub(super) fn change(
     Tap::new(mesh).intercept(to, Box::new(changed)).unwrap();
 }
 
+/// How long a leader without requests waits before it says so.
+pub(super) const BEAT: Duration = Duration::from_millis(30);
+
 pub(super) const VERDICT: &str = "divisi_rep3::input/verdict";
 
 /// What links three servers: its time limit ends a run that hangs, and no slow machine reaches it.
@@ -86,7 +89,7 @@ impl Three {
         let open = |((me, port), identity): ((PartyId, TcpListener), divisi_net::Identity)| {
             let (data, lines) = (dir.path().join(me.to_string()), lines.clone());
             let log = Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned()));
-            let options = ServerOptions { log, ..ServerOptions::default() };
+            let options = ServerOptions { log, beat: Some(BEAT), ..ServerOptions::default() };
             let (config, world) = (made.config.clone(), world.clone());
             Server::open_at(port, config, me, Arc::new(identity), &data, options, world).unwrap()
         };
