@@ -145,6 +145,7 @@ mod tests {
             (vec![pair("list", "true"), pair("after", "a b"), pair("c", "")], true)
         );
         assert_eq!(pairs("a+b=c+d%2B"), (vec![pair("a b", "c d+")], true));
+        assert_eq!(pairs("a=%ffb%fe%80c"), (vec![pair("a", "\u{fffd}b\u{fffd}\u{fffd}c")], true));
         assert_eq!(pairs("%zz"), (vec![], false));
         assert_eq!(pairs("a;b"), (vec![], false));
     }

@@ -124,6 +124,9 @@ mod tests {
         for wrong in [&b"701301000000Z"[..], b"700001000000Z", b"700132000000Z", b"700100000000Z"] {
             assert_eq!(time(UTC_TIME, wrong), None);
         }
+        for wrong in [&b"19691231235959Z"[..], b"2026112102294500Z", b"20261121022945.5Z"] {
+            assert_eq!(time(GENERALIZED_TIME, wrong), None);
+        }
         // the first and the last day of each month of a year with 365 days and of one with 366
         for (year, february) in [(2023, 28), (2024, 29)] {
             let mut days = if year == 2023 { 19_358 } else { 19_723 };

@@ -137,6 +137,17 @@ fn a_batch_is_refused_with_its_key() {
         let (status, answer) = bench.ask("POST", &format!("transit/{route}/h"), body);
         assert!(status == 400 && answer.get("errors").is_some(), "{route} {answer:?}");
     }
+    // so is one of which an item has a member of another type, be it the last
+    bench.ask("POST", "transit/keys/k", "");
+    for route in ["encrypt", "decrypt"] {
+        for member in ["context", "associated_data", "reference"] {
+            let item = format!(r#"{{"ciphertext":"vault:v1:AAAA","plaintext":"","{member}":{{}}}}"#);
+            let body = format!(r#"{{"batch_input":[{item}]}}"#);
+            let (status, answer) = bench.ask("POST", &format!("transit/{route}/k"), &body);
+            assert!(status == 400 && answer.get("errors").is_some(), "{route} {member} {answer:?}");
+        }
+    }
+    assert_ne!(bench.ask("GET", "transit/nothing", "").0, bench.ask("GET", "transit/encrypt/k", "").0);
     // what a query asks of every route is no parameter of this one
     for (query, known) in [("list=false", true), ("help=0", true), ("helpful=0", false)] {
         let (_, answer) = bench.ask("GET", &format!("transit/keys/h?{query}"), "");
