@@ -145,3 +145,12 @@ fn texts_swell_so_far() {
         }
     }
 }
+
+/// Lists stand in one another so deep, and no deeper.
+#[test]
+fn lists_are_so_deep() {
+    for (deep, fits) in [(1000, true), (1001, true), (1002, false)] {
+        let list = "[".repeat(deep) + &"]".repeat(deep);
+        assert_eq!(read(list.as_bytes()).is_ok(), fits, "{deep}");
+    }
+}
