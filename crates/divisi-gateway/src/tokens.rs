@@ -259,6 +259,8 @@ mod tests {
         assert!(root.find(b"secret").unwrap().is_root());
         let root = Tokens::parse(&file("[\"transit/a\", \"*\"]", "[\"*\"]")).unwrap();
         assert!(root.find(b"secret").unwrap().is_root(), "at whatever place the pattern for all stands");
+        let odd = Tokens::parse(&file("[\"*\"]", "[\"*e\"]"));
+        assert!(odd.is_err(), "an operation that only begins as all do");
         for (keys, operations) in
             [("[\"transit/*\"]", "[\"*\"]"), ("[\"*/app\"]", "[\"*\"]"), ("[\"*\"]", "[\"encrypt\"]")]
         {
@@ -297,6 +299,8 @@ mod tests {
         assert_eq!(two.count(), 2);
         let [one, other] = [0, 1].map(|at| two.tokens[at].accessor());
         assert_ne!(one, other);
+        let digits: std::collections::BTreeSet<&[u8]> = one.as_bytes().chunks(2).collect();
+        assert!(digits.len() > 6, "{one}");
         assert!(Tokens::parse(&three.concat()).is_err_and(|why| why.contains("there twice")));
     }
 
