@@ -291,6 +291,11 @@ fn a_path_that_moved_stays_at_its_host() {
     assert_eq!(answer.status, 307);
     assert_eq!(answer.headers, [("Location", "/%5Cevil.example".to_owned())]);
     assert!(!String::from_utf8_lossy(&answer.body.unwrap()).contains('\\'));
+    // and a program that does something is sent there without a page for people
+    let head = RequestHead { method: "POST".into(), ..head };
+    let plan = bench.gateway.plan(&head);
+    let answer = bench.gateway.answer(&head, &plan, b"", "id").0;
+    assert_eq!((answer.status, answer.body.is_none(), answer.content_type), (307, true, None));
 }
 
 /// An answer repeats little of what was sent, and a form has as many texts as JSON.

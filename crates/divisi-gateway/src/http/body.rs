@@ -156,6 +156,17 @@ mod tests {
     use std::pin::Pin;
     use std::task::{Context, Poll};
 
+    /// A short answer needs no share, and a longer one has one of its length.
+    #[test]
+    fn so_long_an_answer_is_free() {
+        let budget = Arc::new(Semaphore::new(units(4 * FREE)));
+        for (length, share) in [(0, None), (FREE, None), (FREE + 1, Some(units(FREE + 1)))] {
+            let made = share_of_answer(length, None, &budget).unwrap();
+            assert_eq!(made.as_ref().map(OwnedSemaphorePermit::num_permits), share, "{length}");
+        }
+        assert!(share_of_answer(4 * FREE + 1, None, &budget).is_none());
+    }
+
     fn read_now(
         bytes: Vec<u8>,
         announced: Option<u64>,

@@ -175,6 +175,18 @@ mod tests {
             assert!(watch.is_due());
         }
     }
+    /// A server is named once.
+    #[test]
+    fn a_server_that_is_away_is_named() {
+        for (party, why, told) in [
+            (Some(2), "party 2 is away", "party 2 is away"),
+            (Some(2), "no answer", "party 2: no answer"),
+            (Some(2), "party 3 is away", "party 2: party 3 is away"),
+            (None, "no answer", "no answer"),
+        ] {
+            assert_eq!(down(party, why), format!("the servers cannot answer now: {told}"));
+        }
+    }
     /// A key that is gone is the present one no more, and `Status` gives no id; one about which the servers
     /// cannot say anything stays.
     #[test]

@@ -98,14 +98,18 @@ fn data_keys_and_random_bytes_are_fresh_in_all_their_bytes() {
     let bench = Bench::new();
     bench.ask("POST", "transit/keys/k", "");
     let mut seen = BTreeSet::new();
-    // random bytes that all of some were: the last bits of two dozen are not alike
-    let (mut all, mut any) = (u8::MAX, 0);
-    for _ in 0..32 {
-        let (_, drawn) = bench.ask("POST", "transit/random/3", "");
-        let last = *crate::base64::decode(data(&drawn, "random_bytes")).unwrap().last().unwrap();
-        (all, any) = (all & last, any | last);
+    // each bit of the last byte takes both values
+    for (target, member) in
+        [("transit/random/3", "random_bytes"), ("transit/datakey/plaintext/k", "plaintext")]
+    {
+        let (mut all, mut any) = (u8::MAX, 0);
+        for _ in 0..32 {
+            let (_, drawn) = bench.ask("POST", target, "");
+            let last = *crate::base64::decode(data(&drawn, member)).unwrap().last().unwrap();
+            (all, any) = (all & last, any | last);
+        }
+        assert_eq!((all, any), (0, u8::MAX), "{target}");
     }
-    assert_eq!((all, any), (0, u8::MAX));
     let mut fresh = |text: &str, bytes: usize| {
         let drawn = crate::base64::decode(text).unwrap();
         assert_eq!(drawn.len(), bytes);
@@ -148,6 +152,14 @@ fn a_batch_is_refused_with_its_key() {
         }
     }
     assert_ne!(bench.ask("GET", "transit/nothing", "").0, bench.ask("GET", "transit/encrypt/k", "").0);
+    // or a context where others have none
+    let items = r#"{"plaintext":""},{"plaintext":""},{"plaintext":"","context":"AA=="}"#;
+    let (status, words) = bench.error("POST", "transit/encrypt/k", &format!("{{\"batch_input\":[{items}]}}"));
+    assert!(status == 400 && words.contains("in all the request blocks or in none"), "{words}");
+    // and what the path has counts before the same in the body, be it the last of the path
+    let (_, answer) = bench.ask("POST", "transit/hmac/h/sha2-256", r#"{"input":"","urlalgorithm":"x"}"#);
+    let Some(Json::Array(warnings)) = answer.get("warnings") else { panic!("{answer:?}") };
+    assert!(warnings[0].as_str().unwrap().contains("replaced the value"), "{answer:?}");
     // what a query asks of every route is no parameter of this one
     for (query, known) in [("list=false", true), ("help=0", true), ("helpful=0", false)] {
         let (_, answer) = bench.ask("GET", &format!("transit/keys/h?{query}"), "");

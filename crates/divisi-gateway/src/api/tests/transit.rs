@@ -96,8 +96,17 @@ fn sizes_of_keys_are_refused_each_time() {
             bench.error("POST", "transit/keys/new", &format!("{{\"type\":\"hmac\",\"key_size\":{size}}}"));
         assert_eq!(found, (400, "keys of type hmac have 32 bytes here: set key_size to 32".to_owned()));
     }
-    for (seconds, why) in [(256, "must be 0 to disable"), (3599, "at least an hour"), (7168, "not yet: keys")]
-    {
+    for (seconds, why) in [
+        ("256", "must be 0 to disable"),
+        ("3599", "at least an hour"),
+        ("7168", "not yet: keys"),
+        ("\"3599s\"", "at least an hour"),
+        ("\"3600s\"", "not yet: keys"),
+        ("\"59m\"", "at least an hour"),
+        ("\"60m\"", "not yet: keys"),
+        ("\"1h\"", "not yet: keys"),
+        ("\"1d\"", "not yet: keys"),
+    ] {
         let body = format!("{{\"auto_rotate_period\":{seconds}}}");
         let (status, said) = bench.error("POST", "transit/keys/new", &body);
         assert!(status == 400 && said.contains(why), "{seconds}: {said}");

@@ -79,6 +79,9 @@ fn numbers_keep_their_digits_and_the_last_member_counts() {
     let value = read_object(br#"{"a":1.0,"b":"x","b":"\u0061\ud83d\ude00\ud800"}"#).unwrap();
     assert!(value.get("a") == Some(&Json::Number(Zeroizing::new("1.0".to_owned()))));
     assert_eq!(value.get("b").unwrap().as_str(), Some("a\u{1f600}\u{fffd}"));
+    // the first and the last halves
+    let value = read_object(br#"{"b":"\ud800\udc00\ud800\udfff\udbff\udc00\udbff\udfff"}"#).unwrap();
+    assert_eq!(value.get("b").unwrap().as_str(), Some("\u{10000}\u{103ff}\u{10fc00}\u{10ffff}"));
     let value = read_object(b"{\"a\":\"\xff\xfe\"}").unwrap();
     assert_eq!(value.get("a").unwrap().as_str(), Some("\u{fffd}\u{fffd}"));
 }
