@@ -179,6 +179,8 @@ fn a_check_names_every_server_that_is_missing() {
     assert!(good && told.matches(": serves\n").count() == 3 && !told.contains("kms"), "{told}");
     let (good, told) = check(&with_kms);
     assert!(good && told.contains("key k: aes256-gcm96, key_id "), "{told}");
+    let mounts = ["transit, keys *\n", "apart, keys x*\n"].map(|mount| format!("mount: /v1/{mount}"));
+    assert!(mounts.iter().all(|mount| told.contains(mount)), "{told}");
     assert!(told.contains("kms: at /v1/transit a token") && !told.contains("kms: at /v1/apart"), "{told}");
     // a key that is not there, or encrypts nothing
     assert_eq!(stay.json("POST", "/v1/transit/keys/h", &json!({"type": "hmac", "key_size": 32})).0, 200);
