@@ -375,7 +375,7 @@ mod tests {
         wrong(&file("[\"*\"]", "\"encrypt\""), "line 2: token a has operations that are no list: choose");
         wrong(&file("[\"*\"]", "[\"*\"]\ncolour = 1"), "line 6");
         wrong(&format!("{0}{0}", file("[\"*\"]", "[\"*\"]")), "line 7: token a is there twice");
-        for name in ["", "a b", "a/b", "é", &"a".repeat(65)] {
+        for name in ["", "a b", "a/b", "a!", "é", &"a".repeat(65)] {
             let text = file("[\"*\"]", "[\"*\"]").replace("\"a\"", &format!("\"{name}\""));
             wrong(&text, "line 2: a token's name is 1 to 64 letters");
         }

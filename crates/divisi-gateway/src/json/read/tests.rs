@@ -84,6 +84,9 @@ fn numbers_keep_their_digits_and_the_last_member_counts() {
     assert_eq!(value.get("b").unwrap().as_str(), Some("\u{10000}\u{103ff}\u{10fc00}\u{10ffff}"));
     let value = read_object(b"{\"a\":\"\xff\xfe\"}").unwrap();
     assert_eq!(value.get("a").unwrap().as_str(), Some("\u{fffd}\u{fffd}"));
+    // a character that breaks off, too, byte by byte
+    let value = read_object(b"{\"a\":\"\xe2\x82x\"}").unwrap();
+    assert_eq!(value.get("a").unwrap().as_str(), Some("\u{fffd}\u{fffd}x"));
 }
 
 #[test]
