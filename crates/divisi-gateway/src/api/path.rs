@@ -115,6 +115,7 @@ mod tests {
         for (raw, expected) in [
             ("/v1/transit/keys/k", path("transit/keys/k")),
             ("/v1/transit/keys/k/", path("transit/keys/k/")),
+            ("/v1/transit/keys/a+b", path("transit/keys/a+b")),
             ("/v1/transit%2Fkeys%2Fk", path("transit/keys/k")),
             ("/v1/transit/keys/%6b", path("transit/keys/k")),
             ("/v1/", path("")),

@@ -225,6 +225,7 @@ fn trouble_is_noted_and_what_is_ready_is_told() {
     bench.servers.fail(Some(BackendTrouble::Down(Some(2), "it does not run".into())));
     let answer = bench.as_token("root", "GET", "sys/health", "");
     assert!(answer.note.is_some_and(|note| note.contains("party 2: it does not run")));
+    assert!(bench.as_token("root", "HEAD", "sys/health", "").body.is_none());
     let (_, status) = bench.ask("GET", "sys/seal-status", "");
     assert_eq!(["sealed", "initialized"].map(|name| status.get(name)), [Some(&Json::Bool(true)); 2]);
     for (name, number) in [("t", 1), ("n", 1), ("progress", 0)] {
