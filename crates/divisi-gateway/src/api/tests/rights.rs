@@ -136,6 +136,13 @@ fn data_keys_and_random_bytes_are_fresh_in_all_their_bytes() {
 fn a_batch_is_refused_with_its_key() {
     let bench = Bench::new();
     bench.ask("POST", "transit/keys/h", r#"{"type":"hmac","key_size":32}"#);
+    for _ in 0..2 {
+        // whatever else is wrong
+        for body in ["{}", r#"{"key_version":-1}"#, r#"{"batch_input":[{"input":""}],"key_version":9}"#] {
+            let (status, words) = bench.error("POST", "transit/hmac/none", body);
+            assert!(status == 400 && words.contains("encryption key not found"), "{body} {words}");
+        }
+    }
     for route in ["rewrap", "decrypt"] {
         let body = r#"{"batch_input":[{"ciphertext":"vault:v1:AAAA"}]}"#;
         let (status, answer) = bench.ask("POST", &format!("transit/{route}/h"), body);

@@ -51,6 +51,15 @@ mod tests {
     use super::*;
     use crate::backend::Memory;
 
+    /// Where others need the connections no further lane begins.
+    #[test]
+    fn one_lane_is_left_where_others_wait() {
+        let (servers, own) = (Memory::default(), std::thread::current().id());
+        servers.crowd(true);
+        let results = each(&servers, &[0; 20], |_| Ok(std::thread::current().id()));
+        assert_eq!(results, vec![Ok(own); 20]);
+    }
+
     /// A further lane that gives way to others leaves nothing undone.
     #[test]
     fn no_item_is_lost_when_others_come() {
