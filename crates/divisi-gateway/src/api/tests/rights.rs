@@ -131,13 +131,13 @@ fn data_keys_and_random_bytes_are_fresh_in_all_their_bytes() {
     }
 }
 
-/// A batch for a key that cannot serve it is refused as a whole, and a mount says whether it makes keys.
+/// A request whose key cannot serve it is refused for that, whatever else is wrong, and each time; a batch,
+/// as a whole.
 #[test]
 fn a_batch_is_refused_with_its_key() {
     let bench = Bench::new();
     bench.ask("POST", "transit/keys/h", r#"{"type":"hmac","key_size":32}"#);
     for _ in 0..2 {
-        // whatever else is wrong
         for body in ["{}", r#"{"key_version":-1}"#, r#"{"batch_input":[{"input":""}],"key_version":9}"#] {
             let (status, words) = bench.error("POST", "transit/hmac/none", body);
             assert!(status == 400 && words.contains("encryption key not found"), "{body} {words}");
@@ -148,7 +148,13 @@ fn a_batch_is_refused_with_its_key() {
         let (status, answer) = bench.ask("POST", &format!("transit/{route}/h"), body);
         assert!(status == 400 && answer.get("errors").is_some(), "{route} {answer:?}");
     }
-    // so is one of which an item has a member of another type, be it the last
+}
+
+/// So is a batch of which an item has a member of another type, be it the last, or a context where others
+/// have none.
+#[test]
+fn a_batch_is_refused_with_an_item() {
+    let bench = Bench::new();
     bench.ask("POST", "transit/keys/k", "");
     for route in ["encrypt", "decrypt"] {
         for member in ["context", "associated_data", "reference"] {
@@ -158,20 +164,26 @@ fn a_batch_is_refused_with_its_key() {
             assert!(status == 400 && answer.get("errors").is_some(), "{route} {member} {answer:?}");
         }
     }
-    assert_ne!(bench.ask("GET", "transit/nothing", "").0, bench.ask("GET", "transit/encrypt/k", "").0);
-    // or a context where others have none
     let items = r#"{"plaintext":""},{"plaintext":""},{"plaintext":"","context":"AA=="}"#;
     let (status, words) = bench.error("POST", "transit/encrypt/k", &format!("{{\"batch_input\":[{items}]}}"));
     assert!(status == 400 && words.contains("in all the request blocks or in none"), "{words}");
-    // and what the path has counts before the same in the body, be it the last of the path
+}
+
+/// What the path has counts before the same in the body, be it the last of the path; and what a query asks of
+/// every route is no parameter of this one.
+#[test]
+fn parameters_are_those_of_the_route() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/h", r#"{"type":"hmac","key_size":32}"#);
     let (_, answer) = bench.ask("POST", "transit/hmac/h/sha2-256", r#"{"input":"","urlalgorithm":"x"}"#);
     let Some(Json::Array(warnings)) = answer.get("warnings") else { panic!("{answer:?}") };
     assert!(warnings[0].as_str().unwrap().contains("replaced the value"), "{answer:?}");
-    // what a query asks of every route is no parameter of this one
     for (query, known) in [("list=false", true), ("help=0", true), ("helpful=0", false)] {
         let (_, answer) = bench.ask("GET", &format!("transit/keys/h?{query}"), "");
         assert_eq!(answer.get("warnings") == Some(&Json::Null), known, "{query} {answer:?}");
     }
+    assert_ne!(bench.ask("GET", "transit/nothing", "").0, bench.ask("GET", "transit/encrypt/h", "").0);
+    // a mount says whether it makes keys
     for (mount, makes) in [("transit", true), ("deep/er", false)] {
         let (_, answer) = bench.ask("GET", &format!("{mount}/config/keys"), "");
         assert_eq!(answer.at(&["data", "disable_upsert"]), Some(&Json::Bool(!makes)), "{mount}");
