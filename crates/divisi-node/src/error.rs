@@ -227,6 +227,7 @@ mod tests {
         assert_eq!(named(1, Some(3)), (3, true));
         assert_eq!(named(1, Some(1)), (2, false));
     }
+
     /// Of a server's words only printable ASCII comes to a terminal: other characters turn text around, hide
     /// it, or look like others.
     #[test]

@@ -373,7 +373,7 @@ mod tests {
             assert!(!why.contains("party 2"), "{why}");
         }
         assert!(matches!(of(Ok(Some(key(KeyKind::Aes128)))), BackendTrouble::Down(..)));
-        let unknown = Err(BackendTrouble::Down(None, "compare".into()));
+        let unknown = Err(BackendTrouble::Down(None, "x".into()));
         assert!(matches!(of(unknown), BackendTrouble::Down(..)));
         let asked = || panic!("all three have said it");
         assert!(matches!(settled(by(true), KeyKind::encrypts, asked), BackendTrouble::Refused(_)));

@@ -291,6 +291,7 @@ mod tests {
         assert!(drained(10, Some(DRAINED as u64)));
         assert!(!drained(DRAINED + 1, None) && !drained(10, Some(DRAINED as u64 + 1)));
     }
+
     /// A body that comes drop by drop, one each second, and does not end.
     struct Drops {
         each: usize,

@@ -175,6 +175,7 @@ mod tests {
             assert!(watch.is_due());
         }
     }
+
     /// A server is named once.
     #[test]
     fn a_server_that_is_away_is_named() {
@@ -187,6 +188,7 @@ mod tests {
             assert_eq!(down(party, why), format!("the servers cannot answer now: {told}"));
         }
     }
+
     /// A key that is gone is the present one no more, and `Status` gives no id; one about which the servers
     /// cannot say anything stays.
     #[test]

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use crate::backend::Memory;
 
-    /// Where others need the connections no further lane begins.
+    /// Where others need the connections one lane does everything.
     #[test]
     fn one_lane_is_left_where_others_wait() {
         let (servers, own) = (Memory::default(), std::thread::current().id());
