@@ -342,3 +342,27 @@ fn pieces_of_messages_are_accepted_by_all() {
         assert_eq!((error.kind, error.peer), (ErrorKind::Mismatch, PartyId::from_index(liar)), "{error:?}");
     }
 }
+
+/// A ciphertext of 256 pieces is sent to its end, piece by piece, before anybody is asked for a verdict: its
+/// first pieces are not taken for its last ones.
+#[test]
+fn a_ciphertext_of_many_pieces_is_not_judged_by_its_first() {
+    static ACCEPTED: AtomicUsize = AtomicUsize::new(0);
+    fn enough(m: &mut ToClient) {
+        let why = match m {
+            ToClient::Valid => "asked too early",
+            // of three requests and of pieces of each
+            ToClient::Accepted if ACCEPTED.fetch_add(1, Ordering::SeqCst) >= 9 => "enough",
+            _ => return,
+        };
+        *m = ToClient::Failed(crate::error::Failed::refused(divisi_core::step!("x"), why));
+    }
+    let mut file = tempfile::tempfile().unwrap();
+    let length = 256 * CHUNK as u64 + crate::OVERHEAD;
+    file.set_len(length).unwrap();
+    let result = served_with([enough; 3], |client| {
+        client.decrypt(&"k".parse().unwrap(), b"", &mut file, length, &mut Vec::new(), &mut |_| {})
+    });
+    let error = result.expect_err("there was no answer");
+    assert!(error.message.contains("enough"), "{error}");
+}

@@ -233,7 +233,10 @@ fn what_waits_and_what_is_logged_is_bounded() {
     orders.ask(&chown("k", &["alicia"]), ID, later).unwrap();
     orders.take_log();
     orders.compared(PartyId::P2, &destroy("k"), [OTHER, SAME, NONE], later);
-    logged(&mut orders, "key chown k to alicia was asked here, and key destroy k at party 2: nothing is done");
+    logged(
+        &mut orders,
+        "key chown k to alicia was asked here, and key destroy k at party 2: nothing is done",
+    );
 }
 
 /// A server that invents orders, and says now this, now that of its own operator, fills no log, and hides
