@@ -9,7 +9,7 @@ use divisi_rep3::deal;
 use divisi_rep3::open::Answer;
 use divisi_store::{KeyName, KeyType};
 use std::collections::BTreeMap;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 const MAKE: Step = step!("make");
 const IMPORT: Step = step!("import");
@@ -259,8 +259,6 @@ pub(super) fn combine(
             other => return Err(unexpected(step, party, other)),
         }
     }
-    let mut read = <[Answer; 3]>::try_from(read).map_err(|_| differ(step, None))?;
-    let sum = deal::combine(context, &read).map_err(|d| disagree(step, d));
-    read.iter_mut().for_each(|answer| answer.component.zeroize());
-    sum
+    let read = <[Answer; 3]>::try_from(read).map_err(|_| differ(step, None))?;
+    deal::combine(context, &read).map_err(|d| disagree(step, d))
 }
