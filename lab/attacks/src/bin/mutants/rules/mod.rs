@@ -385,6 +385,12 @@ mod tests {
         assert!(has("two", "leaves out what `chain` adds"));
         assert!(has("x.rests_on.max(y.rests_on)", "takes the first of `max`"));
         assert!(found.iter().all(|site| site.what.ends_with("in step")), "none is of a test");
+        // who says yes anyway is not weakened by it
+        let says_yes = |end: &str| {
+            let found = sites::of("x.rs", &format!("fn enters() -> bool {{ seen(); {end} }}")).unwrap();
+            found.iter().any(|site| site.what.starts_with("says yes"))
+        };
+        assert!(says_yes("fits") && !says_yes("true"));
     }
 
     /// The ids of checks that a text names in marks (`[W15, W16]`) and as constants (`checks::W15`).

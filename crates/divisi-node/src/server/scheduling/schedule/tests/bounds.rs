@@ -57,3 +57,14 @@ fn numbers_of_requests_are_compared_in_full() {
     schedule.fail(&id, 1, Failed::refused(TURN, "no"), now);
     assert!(schedule.has(&id, 257) && !schedule.has(&id, 1));
 }
+
+/// The id of a connection lets nobody else in, and its requests stay its client's.
+#[test]
+fn an_id_is_one_connections_alone() {
+    let (mut schedule, now) = schedule();
+    let id = enter(&mut schedule, "alice", 1);
+    schedule.receive(&id, hash(1), 40, now).unwrap();
+    assert!(!schedule.enter(Who { name: "alicia".into(), fingerprint: [1; 32] }, id));
+    assert_eq!(schedule.name(&id).as_deref(), Some("alice"));
+    assert!(schedule.has(&id, 1));
+}
