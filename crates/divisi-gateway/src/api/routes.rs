@@ -92,8 +92,22 @@ mod tests {
         ] {
             assert_eq!(found(verb, path), expected.map(str::to_owned), "{verb:?} {path}");
         }
+        assert_eq!(find(Side::System, Verb::Read, "keys").map(drop).unwrap_err().status, 404);
         let (_, params) = find(Side::System, Verb::Read, "sys/internal/ui/mounts/a/b").unwrap();
         assert_eq!(params, [("path", "a/b".to_owned())]);
+    }
+
+    /// Each route that needs a token is found on its own side; one that needs none, only where it is looked
+    /// for before any token.
+    #[test]
+    fn open_routes_are_found_by_nobody_who_looks_for_others() {
+        for route in ROUTES {
+            let path = route.path.replace([':', '*'], "k");
+            for side in [Side::Mount, Side::System] {
+                let found = find(side, route.verb, &path);
+                assert_eq!(found.is_ok(), side == route.side && !route.open, "{:?} {path}", route.verb);
+            }
+        }
     }
 
     #[test]

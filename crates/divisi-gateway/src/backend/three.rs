@@ -2,7 +2,7 @@
 
 use super::{Backend, BackendTrouble, Key, KeyKind, ServersState};
 use divisi_net::{Config, Identity, PartyId, World};
-use divisi_node::{Client, ClientPool, Error, ErrorKind, KeyEntry, KeyName, KeyState, KeyType};
+use divisi_node::{Client, ClientPool, Error, ErrorKind, KeyEntry, KeyName, KeyState, KeyType, Listed};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::sha2::Sha2;
@@ -232,22 +232,13 @@ impl Backend for Three {
     }
 
     fn list(&self) -> Result<Vec<Key>, BackendTrouble> {
-        let mut differs = Vec::new();
-        for _ in 0..LISTS {
-            let listed = self.run(|client| client.key_list()).map_err(trouble)?;
-            match listed.iter().find(|listed| !listed.differs.is_empty()) {
-                None => return Ok(listed.into_iter().filter_map(|listed| key(listed.key)).collect()),
-                Some(listed) => differs.clone_from(&listed.differs),
-            }
-        }
-        Err(differ(&differs))
+        agreed(|| self.run(|client| client.key_list()))
     }
 
     fn health(&self) -> ServersState {
         let report = self.watch.report();
-        let known = PartyId::all(3).all(|party| report.of(party).is_some());
         let missing = report.missing().into_iter().map(|party| (party.number(), report.reason(party)));
-        ServersState { missing: missing.collect(), known }
+        ServersState { missing: missing.collect(), known: report.is_complete() }
     }
 
     fn lanes(&self) -> usize {
@@ -257,6 +248,19 @@ impl Backend for Three {
     fn is_crowded(&self) -> bool {
         self.asking.load(Ordering::Relaxed) >= self.lanes
     }
+}
+
+/// The keys that all three list alike, sooner or later.
+fn agreed(mut list: impl FnMut() -> Result<Vec<Listed>, Error>) -> Result<Vec<Key>, BackendTrouble> {
+    let mut differs = Vec::new();
+    for _ in 0..LISTS {
+        let listed = list().map_err(trouble)?;
+        match listed.iter().find(|listed| !listed.differs.is_empty()) {
+            None => return Ok(listed.into_iter().filter_map(|listed| key(listed.key)).collect()),
+            Some(listed) => differs.clone_from(&listed.differs),
+        }
+    }
+    Err(differ(&differs))
 }
 
 /// What is left of [`PATIENCE`], where `away` says since when it is known that the servers do not serve.
@@ -321,26 +325,31 @@ mod tests {
         }
     }
 
+    fn entry(state: KeyState, kind: KeyType) -> KeyEntry {
+        let (name, maker, clients) = ("k".parse().unwrap(), "me".to_owned(), Vec::new());
+        let (id, bytes, generation, exportable, made) = ([1; 16], 32, 1, false, Some(5));
+        KeyEntry { name, id, kind, bytes, generation, state, maker, clients, exportable, made }
+    }
+
+    /// Servers that differ are asked again, in vain if they still do.
+    #[test]
+    fn lists_that_differ_are_asked_for_again() {
+        for differing in 0..=LISTS {
+            let mut asked = 0;
+            let listed = agreed(|| {
+                asked += 1;
+                let differs = if asked > differing { vec![] } else { vec![PartyId::P2] };
+                Ok(vec![Listed { key: entry(KeyState::Active, KeyType::Aes256), differs }])
+            });
+            let ends = if differing < LISTS { Ok(1) } else { Err(differ(&[PartyId::P2])) };
+            assert_eq!((listed.map(|keys| keys.len()), asked), (ends, LISTS.min(differing + 1)));
+        }
+    }
+
     /// A key that is being made, or is destroyed, is none.
     #[test]
     fn only_active_keys_are_keys() {
-        let of = |state, kind| {
-            let (name, id, maker) = ("k".parse().unwrap(), [1; 16], "me".to_owned());
-            let (bytes, generation, clients) = (32, 1, Vec::new());
-            let made = Some(5);
-            key(KeyEntry {
-                name,
-                id,
-                kind,
-                bytes,
-                generation,
-                state,
-                maker,
-                clients,
-                exportable: false,
-                made,
-            })
-        };
+        let of = |state, kind| key(entry(state, kind));
         assert!(of(KeyState::Active, KeyType::Aes256).is_some_and(|key| key.made == 5 && key.id == [1; 16]));
         assert!(of(KeyState::Prepared, KeyType::Aes256).is_none());
         assert!(of(KeyState::Destroyed, KeyType::Aes256).is_none());

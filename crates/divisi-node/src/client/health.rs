@@ -142,6 +142,12 @@ impl HealthReport {
         self.servers.get(party.index())?.as_ref()
     }
 
+    /// Whether each has been asked, and has answered or not.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.servers.iter().all(Option::is_some)
+    }
+
     /// Whether all three answer, and each says that it has joined the others and serves with them.
     #[must_use]
     pub fn is_serving(&self) -> bool {
@@ -268,5 +274,11 @@ mod tests {
             assert!(missing.iter().all(|party| trouble.contains(&party.to_string())), "{trouble}");
         }
         assert_eq!(HealthReport::default().missing(), [P1, P2, P3]);
+        let asked = |unasked: Option<usize>| {
+            let mut servers = [joined(), gone(), is(false, &[P1])];
+            unasked.into_iter().for_each(|i| servers[i] = None);
+            HealthReport { servers }.is_complete()
+        };
+        assert!(asked(None) && (0..3).all(|i| !asked(Some(i))));
     }
 }

@@ -156,10 +156,14 @@ fn a_key_says_what_it_serves() {
 #[test]
 fn a_key_that_is_made_meanwhile_is_read() {
     let bench = Bench::new();
-    bench.ask("POST", "transit/keys/k", r#"{"type":"aes128-gcm96"}"#);
-    bench.servers.overlook();
-    let (status, answer) = bench.ask("POST", "transit/keys/k", "");
-    assert_eq!((status, data(&answer, "type")), (200, "aes128-gcm96"));
+    for (name, kind, size) in [("k", "aes128-gcm96", 0), ("l", "hmac", 32)] {
+        let (path, made) =
+            (format!("transit/keys/{name}"), format!(r#"{{"type":"{kind}","key_size":{size}}}"#));
+        bench.ask("POST", &path, &made);
+        bench.servers.overlook();
+        let (status, answer) = bench.ask("POST", &path, "");
+        assert_eq!((status, data(&answer, "type"), data(&answer, "name")), (200, kind, name));
+    }
 }
 
 /// No key verifies signatures, and each says its type.
