@@ -210,8 +210,10 @@ pub(crate) fn step(item: &Item, shape: Shape, nth: u64, last: Option<u64>) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::SboxChoice;
+    use crate::request::{FunctionRequest, Mode, ModeRequest, NewKey, SboxChoice};
     use crate::wire::Blob;
+    use crate::{KeyName, KeyType};
+    use divisi_symmetric::algorithm::Settings;
 
     const SMALL: Shape = Shape { chunk: 10, piece: 3 };
 
@@ -241,6 +243,33 @@ mod tests {
         assert_eq!(all(&decrypt), due(&[&once(1), &[Some(Due::Finish)]]));
         assert_eq!([needs(&encrypt, SMALL, false, 0), needs(&decrypt, SMALL, false, 0)], [4, 4]);
         assert_eq!(all(&texts(0, 0)[0]), [Due::Finish]);
+    }
+
+    /// What is computed on shares of a whole message comes in pieces, of two components if it is secret.
+    #[test]
+    fn messages_of_modes_and_functions_come_in_pieces() {
+        let (key, way, iv): (KeyName, _, _) = ("k".parse().unwrap(), SboxChoice::DEFAULT, [0; 16]);
+        let asked: FunctionRequest = (&Settings::new("hmac-sha256".parse().unwrap())).into();
+        for length in [0, 3, 7] {
+            let mode = |encrypts| {
+                let (key, mode) = (key.clone(), Mode::Cbc);
+                Item::Mode(ModeRequest { key, mode, encrypts, aad: None, length, iv, way })
+            };
+            let hash = Item::Hash { asked: asked.clone(), length };
+            let mac = Item::Mac { key: key.clone(), asked: asked.clone(), length, tag: None };
+            for (item, components) in [(mode(true), 2), (mode(false), 1), (hash, 2), (mac, 2)] {
+                let found: Vec<_> = (0..9).map_while(|nth| due(&item, SMALL, nth, None)).collect();
+                let pieces = (0..length.div_ceil(3)).map(|index| {
+                    let bytes = components * (length - 3 * index).min(3) as usize;
+                    Due::Data { index, bytes }
+                });
+                assert_eq!(found, pieces.chain([Due::Finish]).collect::<Vec<_>>(), "{item:?}");
+            }
+        }
+        let (name, kind, bytes, request) = (key, KeyType::Aes192, 24, [0; 16]);
+        let new = NewKey { name, kind, bytes, exportable: false, clients: vec![], request };
+        let found = [0, 1].map(|nth| due(&Item::KeyImport(new.clone()), SMALL, nth, None));
+        assert_eq!(found, [Some(Due::Data { index: 0, bytes: 48 }), None]);
     }
 
     /// The pieces of a stream are full until one is marked; then comes `Finish`, and nothing else.
