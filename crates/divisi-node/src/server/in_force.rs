@@ -49,4 +49,17 @@ mod tests {
         assert!(joined != MeshInForce::of(&second));
         assert!(joined != joined.then(&second).then(&first));
     }
+
+    /// Each party's identity counts: another one of any of them makes other parties.
+    #[test]
+    fn parties_of_whom_one_is_another_are_others() {
+        let config = || Config::create(3, &[], &[], &Machine).unwrap().config;
+        let [first, second] = [config(), config()];
+        let joined = MeshInForce::of(&first);
+        for party in second.parties() {
+            let other = MeshInForce::of(&first.add_party(party.id, None, party.pin.clone()).unwrap());
+            assert!(joined.digest != other.digest && joined.parties != other.parties, "{}", party.id);
+            assert!(joined.identities != other.identities && joined != other, "{}", party.id);
+        }
+    }
 }

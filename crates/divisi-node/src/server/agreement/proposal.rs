@@ -68,7 +68,7 @@ pub(crate) fn lead(
     let offers = node.offered(offers);
     // one that was told to stop meanwhile makes nothing for later
     let stopping = stopping || stops();
-    let order = if !stopping && asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };
+    let order = if stopping { None } else { node.operators(|orders, now| orders.next_call(now)) };
     let proposal = match (order, offers.is_empty(), lacks && !stopping) {
         (Some(order), ..) => Proposal::Order(order),
         (_, false, _) => {
