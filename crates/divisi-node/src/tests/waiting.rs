@@ -8,6 +8,7 @@ use crate::{Client, ClientPool, Error, ErrorKind};
 use divisi_net::{Config, Connection, Identity, Interrupt, Listener, PartyId};
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_secs(2);
@@ -74,7 +75,7 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
 
 /// The error with which a client's request ends, and the time after which it ends.
 fn asked(ways: [ServerConduct; 3]) -> (Error, Duration) {
-    served(ways, |config, identity| {
+    served(ways, |config, identity, _| {
         let mut alice = Client::connect(config, &identity, world()).unwrap();
         let begun = Instant::now();
         let error = alice.key_list().unwrap_err();
@@ -82,17 +83,20 @@ fn asked(ways: [ServerConduct; 3]) -> (Error, Duration) {
     })
 }
 
-/// What a client does with servers that behave so.
-fn served<R>(ways: [ServerConduct; 3], client: impl FnOnce(&Config, Identity) -> R) -> R {
+/// What a client does with servers that behave so, which count those of them that have ended.
+fn served<R>(ways: [ServerConduct; 3], client: impl FnOnce(&Config, Identity, &AtomicUsize) -> R) -> R {
     let (listeners, mut made) = mesh(&["alice"]);
     let text = format!("timeout_seconds = {}\n{}", LIMIT.as_secs_f64(), made.config.to_toml());
-    let config = Config::parse(&text).unwrap();
+    let (config, ended) = (Config::parse(&text).unwrap(), AtomicUsize::new(0));
     std::thread::scope(|s| {
         for (i, (listener, identity)) in listeners.into_iter().zip(made.parties).enumerate() {
-            let config = config.clone();
-            s.spawn(move || serve(i, listener, config, identity, ways[i]));
+            let (config, ended) = (config.clone(), &ended);
+            s.spawn(move || {
+                serve(i, listener, config, identity, ways[i]);
+                ended.fetch_add(1, Ordering::SeqCst);
+            });
         }
-        client(&config, made.clients.remove(0))
+        client(&config, made.clients.remove(0), &ended)
     })
 }
 
@@ -132,7 +136,7 @@ fn a_server_that_is_blamed_but_talks_is_not_named_for_a_silent_one() {
 /// nobody knows whether it will be done.
 #[test]
 fn servers_that_only_wait_are_not_waited_for_without_end() {
-    let (error, lasted) = served([ServerConduct::Waits; 3], |config, identity| {
+    let (error, lasted) = served([ServerConduct::Waits; 3], |config, identity, _| {
         let mut alice = Client::connect(config, &identity, world()).unwrap();
         let begun = Instant::now();
         let error = alice.key_list().unwrap_err();
@@ -162,7 +166,7 @@ fn what_may_have_been_done_is_not_sent_again() {
         ([Blames(Duration::ZERO, 2), Leaves, Waits], false, "run"),
         ([Repeats, Leaves, Leaves], false, "run"),
     ] {
-        served(ways, |config, identity| {
+        served(ways, |config, identity, _| {
             let pool = ClientPool::new(config.clone(), Arc::new(identity), world()).unwrap();
             let (mut calls, begun) = (0, Instant::now());
             let (pool, patience) = (pool.with_patience(4 * IN_TIME), 4 * IN_TIME);
@@ -183,4 +187,21 @@ fn what_may_have_been_done_is_not_sent_again() {
             assert!(begun.elapsed() < 2 * IN_TIME, "{call} {:?}", begun.elapsed());
         });
     }
+}
+
+/// When a server is gone the two others are left at once: what they say of the request later belongs to no
+/// other one, and they need not wait for this client.
+#[test]
+fn servers_of_a_request_that_failed_are_left() {
+    let [gone, waits] = [ServerConduct::Leaves, ServerConduct::Waits];
+    served([gone, waits, waits], |config, identity, ended| {
+        let mut alice = Client::connect(config, &identity, world()).unwrap();
+        alice.key_list().unwrap_err();
+        let begun = Instant::now();
+        while ended.load(Ordering::SeqCst) < 3 {
+            assert!(begun.elapsed() < IN_TIME, "they still wait for a client that is there");
+            std::thread::sleep(BEAT / 10);
+        }
+        drop(alice);
+    });
 }
