@@ -180,5 +180,7 @@ mod tests {
         let mut others = word(4);
         others.digest[31] ^= 1;
         assert_eq!(judged(2, [word(4), word(4), others]), [vec![3], vec![]]);
+        let more = StoreWord { active: 260, ..word(4) };
+        assert_eq!(judged(2, [word(4), word(4), more]), [vec![3], vec![]]);
     }
 }
