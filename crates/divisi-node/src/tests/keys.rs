@@ -118,6 +118,14 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
     let error = decrypt(&mut alice, &first.name, b"", &file).1.unwrap();
     assert!(error.message.contains("was destroyed"), "{error}");
     fails(alice.key_destroy(&first.name), "no server has a key k");
+    // nor did the last encryption use one, as a message or as a stream
+    encrypt(&mut alice, &first.name, b"", b"x").unwrap_err();
+    assert_eq!(alice.last_key(), None);
+    let other = harness.key(&mut alice, "other", false, &[]);
+    encrypt(&mut alice, &other, b"", b"x").unwrap();
+    assert!(alice.last_key().is_some());
+    alice.encrypt_stream(&first.name, b"", &mut &b"x"[..], &mut Vec::new(), &mut |_| {}).unwrap_err();
+    assert_eq!(alice.last_key(), None);
     assert_eq!(alice.key_list().unwrap()[0].key.state, KeyState::Destroyed);
 
     let second = alice.key_new(&again).unwrap();
