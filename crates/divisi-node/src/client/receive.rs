@@ -305,6 +305,8 @@ mod tests {
     fn what_more_servers_say_goes_before_what_one_says() {
         assert_eq!(named(&[(0, 1, 3), (0, 2, 1), (0, 3, 1)]), Some(1));
         assert_eq!(named(&[(1, 1, 3), (0, 2, 1)]), Some(1));
+        // what each has a reason of its own for is not put to the vote
+        assert_eq!(named(&[(OWN_REASON, 1, 3), (OWN_REASON, 2, 1), (OWN_REASON, 3, 1)]), Some(3));
     }
 
     /// That the user made a mistake is believed of all three servers only, and what this client found itself

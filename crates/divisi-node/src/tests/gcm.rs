@@ -9,7 +9,7 @@ use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm, KeyInit};
 use divisi_rep3::Protocol;
 
 /// An ordinary library's view of a file.
-pub(super) fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
     let (iv, msg) = file.split_at(12);
     let iv: [u8; 12] = iv.try_into().unwrap();
     let payload = Payload { msg, aad };

@@ -28,4 +28,5 @@ mod versions;
 mod waiting;
 
 pub(crate) use disks::TestDisk;
+pub(crate) use gcm::open;
 pub(crate) use harness::{Clock, ahead};
