@@ -16,7 +16,7 @@ fn many_ways_make_no_round_longer() {
     let kinds = [KeyType::Aes128, KeyType::Aes192, KeyType::Aes256];
     let names: [KeyName; 3] = [0, 1, 2].map(|i| format!("k{i}").parse().unwrap());
     let each =
-        names.iter().flat_map(|name| Protocol::ALL.iter().map(move |protocol| (name, SboxChoice(*protocol))));
+        Protocol::ALL.iter().flat_map(|protocol| names.iter().map(move |name| (name, SboxChoice(*protocol))));
     let texts: Vec<(u8, Item)> = (10..)
         .zip(each)
         .map(|(id, (key, way))| {
