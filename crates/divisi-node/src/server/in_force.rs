@@ -57,7 +57,7 @@ mod tests {
         let [first, second] = [config(), config()];
         let joined = MeshInForce::of(&first);
         for party in second.parties() {
-            let other = MeshInForce::of(&first.add_party(party.id, None, party.pin.clone()).unwrap());
+            let other = MeshInForce::of(&first.add_party(party.id, None, party.pin).unwrap());
             assert!(joined.digest != other.digest && joined.parties != other.parties, "{}", party.id);
             assert!(joined.identities != other.identities && joined != other, "{}", party.id);
         }
