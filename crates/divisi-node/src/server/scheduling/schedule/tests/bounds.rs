@@ -68,3 +68,21 @@ fn an_id_is_one_connections_alone() {
     assert_eq!(schedule.name(&id).as_deref(), Some("alice"));
     assert!(schedule.has(&id, 1));
 }
+
+/// A client is owed an answer to each of its messages, and none while its request waits for the next one.
+#[test]
+fn who_has_all_its_answers_is_owed_none() {
+    let (mut schedule, now) = schedule();
+    let id = enter(&mut schedule, "a", 1);
+    assert!(!schedule.owes(&id));
+    schedule.receive(&id, hash(1), 40, now).unwrap();
+    assert!(schedule.owes(&id));
+    schedule.answer(&id, 1, ToClient::Accepted);
+    schedule.ran(
+        &Offer { connection: id, number: 1, step: 0 },
+        After::More { in_hand: false },
+        Duration::ZERO,
+        now,
+    );
+    assert!(schedule.has(&id, 1) && !schedule.owes(&id));
+}
