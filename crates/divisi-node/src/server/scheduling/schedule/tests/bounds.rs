@@ -86,3 +86,20 @@ fn who_has_all_its_answers_is_owed_none() {
     );
     assert!(schedule.has(&id, 1) && !schedule.owes(&id));
 }
+
+/// A client has its time for each message: one that sends the parts of a short message slowly is waited for
+/// from the last one on, and no longer.
+#[test]
+fn each_message_has_its_time() {
+    let (mut schedule, now) = schedule();
+    let (id, after) = (enter(&mut schedule, "a", 1), |millis| now + Duration::from_millis(millis));
+    let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
+    let item = Item::Encrypt { key, aad, length: 1, way };
+    schedule.receive(&id, ToServer::Request { number: 1, item }, 40, now).unwrap();
+    let data = ToServer::Data { number: 1, index: 0, body: Blob(vec![0; 2]) };
+    schedule.receive(&id, data, 40, after(6_000)).unwrap();
+    for (millis, waits) in [(12_000, true), (15_999, true), (16_000, false)] {
+        schedule.tick(after(millis));
+        assert_eq!(schedule.has(&id, 1), waits, "{millis} ms");
+    }
+}
