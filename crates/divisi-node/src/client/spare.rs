@@ -186,8 +186,12 @@ mod tests {
         let (clock, one) = (Arc::new(Mutex::new(Duration::ZERO)), Arc::new(()));
         let spare = Spare::new(ahead(&clock));
         spare.lock().used = 3;
-        (0..3).for_each(|_| spare.give_back(Some(Arc::clone(&one))));
-        assert_eq!(spare.lock().used, 0);
+        for left in [2, 1, 0] {
+            spare.give_back(Some(Arc::clone(&one)));
+            // one thread looks after all of them
+            let held = spare.lock();
+            assert_eq!((held.used, held.watched), (left, true));
+        }
         (spare, one, clock)
     }
 
