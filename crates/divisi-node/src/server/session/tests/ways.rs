@@ -164,6 +164,18 @@ fn no_iv_can_be_foreseen() {
     }
 }
 
+/// No coin is tossed for a tag that has no nonce.
+#[test]
+fn a_tag_without_a_nonce_draws_none() {
+    let name: KeyName = "hmac".parse().unwrap();
+    let asked = (&Settings::new("hmac-sha256".parse().unwrap())).into();
+    let three = Three::new();
+    three.all_asked_for(1, &new_key(name.clone(), KeyType::HmacSha256));
+    three.all_asked_for(2, &Item::Mac { key: name, asked, length: 0, tag: None });
+    three.run(|_, state| [1, 2].map(|id| state.round(LEADER, &[offer(id)]).unwrap()));
+    assert!((0..3).all(|i| drawn(&three, i, 2) == [vec![0; 12]]));
+}
+
 /// Two keys whose ids begin alike, in one round and not loaded before, are two keys.
 #[test]
 fn keys_whose_ids_begin_alike_are_told_apart() {
