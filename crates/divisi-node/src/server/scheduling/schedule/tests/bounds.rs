@@ -15,7 +15,7 @@ fn a_backlog_is_full_with_its_last_byte() {
         for (left, falls) in [(BACKLOG + 1, false), (BACKLOG, !goes_on)] {
             let connection = schedule.connections.get_mut(&id).unwrap();
             connection.unsent = bytes;
-            connection.outbox = [Zeroizing::new(vec![0; left])].into();
+            connection.outbox = [left - 1, 1].map(|bytes| Zeroizing::new(vec![0; bytes])).into();
             assert_eq!(schedule.may_receive(&id), goes_on, "{bytes}");
             assert_eq!(schedule.plan(now, Budget::ROUND, &ready).len(), usize::from(goes_on), "{bytes}");
             assert_eq!(schedule.sent(&id), falls, "{bytes} {left}");
