@@ -44,6 +44,18 @@ fn whoever_tells_something_else_is_named_and_not_believed() {
     }
 }
 
+/// Three servers of which no two agree: none of them is named.
+#[test]
+fn nobody_is_named_where_no_two_agree() {
+    fn lie<const N: u8>(m: &mut ToClient) {
+        if let ToClient::Sealing { iv, .. } = m {
+            iv[11] ^= N;
+        }
+    }
+    let error = served_with([lie::<1>, lie::<2>, TRUTH], everything).expect("a lie was believed");
+    assert_eq!((error.kind, error.peer), (ErrorKind::Mismatch, None), "{error:?}");
+}
+
 /// Components of an answer: one of its two holders lies, and both are named.
 #[test]
 fn a_component_is_believed_only_from_both_its_holders() {

@@ -209,6 +209,11 @@ mod tests {
             assert!((200 - READY as u8 + 3..200).all(|key| stock.has(&[key; 16])), "{round}");
         }
         assert!([250, 251, 252].iter().all(|key| stock.has(&[*key; 16])));
+        // also if it has one alone, which was put in last
+        let mut full = KeyCache::default();
+        (0..READY as u8 - 1).for_each(|key| put(&mut full, &format!("client {key}"), key));
+        (200..202).for_each(|key| put(&mut full, "greedy", key));
+        assert!(full.has(&[0; 16]) && !full.has(&[200; 16]) && full.has(&[201; 16]));
         // who comes again gets room
         (220..230).for_each(|key| put(&mut stock, "carol", key));
         assert!((220..230).all(|key| stock.has(&[key; 16])));

@@ -176,6 +176,32 @@ fn a_tag_without_a_nonce_draws_none() {
     assert!((0..3).all(|i| drawn(&three, i, 2) == [vec![0; 12]]));
 }
 
+/// Two messages of one round under a key that is not ready have it prepared once.
+#[test]
+fn a_key_is_prepared_once_for_all_messages_of_a_round() {
+    let three = Three::asked_for_key();
+    let sent = three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        let of_round = |state: &mut ServerState<'_>, ids: &[u8]| {
+            for id in ids {
+                three.enter(i, *id);
+                three.ask_for(i, *id, 1, encrypt(0));
+                three.say(i, *id, ToServer::Finish { number: 1 });
+            }
+            let bits = |state: &mut ServerState<'_>| state.rep.trio().session().meter().read().bits();
+            let before = bits(state);
+            state.round(LEADER, &ids.iter().map(|id| offer(*id)).collect::<Vec<_>>()).unwrap();
+            bits(state) - before
+        };
+        state.ready.forget(&mut state.rep, &key());
+        let first = of_round(state, &[2, 3]);
+        let second = of_round(state, &[4, 5]);
+        state.ready.forget(&mut state.rep, &key());
+        [first - second, of_round(state, &[6]) - of_round(state, &[7])]
+    });
+    assert!(sent.iter().all(|[of_two, of_one]| of_two == of_one && *of_one > 0), "{sent:?}");
+}
+
 /// Two keys whose ids begin alike, in one round and not loaded before, are two keys.
 #[test]
 fn keys_whose_ids_begin_alike_are_told_apart() {
