@@ -87,8 +87,8 @@ impl Echoed {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::PublicParameters;
     use crate::testing::{each_byte_counts, party, run};
+    use crate::{PublicParameters, checks};
 
     /// Whatever each party told counts, from its first byte to its last, however long it is.
     #[test]
@@ -107,5 +107,38 @@ mod tests {
             Ok(())
         });
         ends.into_iter().for_each(Result::unwrap);
+    }
+
+    /// Whoever was told something else is noticed by each other party that looks, also by one that is not
+    /// beside it: parties between two may lie to both.
+    #[test]
+    fn each_party_compares_with_every_other() {
+        const PARTIES: usize = 4;
+        const STEP: Step = divisi_net::step!("echo");
+        for (odd, looks) in (0..PARTIES * PARTIES).map(|pair| (pair / PARTIES, pair % PARTIES)) {
+            for by_echo in [true, false] {
+                let all = std::sync::Barrier::new(PARTIES);
+                let ends = run(PARTIES, &PublicParameters::new("echoes"), |mut session| {
+                    let me = session.me().index();
+                    let told = [u8::from(me == odd && odd != looks); 32];
+                    let mut echo = Echo::new(&mut session, STEP);
+                    echo.absorb(party(1), &told);
+                    let echoed = if by_echo { Some(echo.send(&mut session)?) } else { None };
+                    if !by_echo {
+                        session.show(STEP, &told)?;
+                    }
+                    all.wait();
+                    let end = match echoed {
+                        _ if me != looks => Ok(()),
+                        Some(echoed) => echoed.compare(&mut session, checks::M0_3),
+                        None => session.demand_same(checks::M0_3, STEP, &told),
+                    };
+                    all.wait();
+                    end
+                });
+                let found = matches!(ends[looks], Err(Abort::CheckFailed { check: checks::M0_3, .. }));
+                assert!(found != ends[looks].is_ok() && found == (odd != looks), "{odd} {looks} {by_echo}");
+            }
+        }
     }
 }
