@@ -96,10 +96,10 @@ mod tests {
             }
             let others = [
                 session.commitment(divisi_net::step!("other"), 3, me, &nonce, &[1]),
-                session.commitment(step, 4, me, &nonce, &[1]),
                 session.commitment(step, 3, party(3), &nonce, &[1]),
             ];
-            assert!(others.iter().all(|other| other.0 != of(&nonce, &[1])));
+            let indices = (0..64).map(|bit| session.commitment(step, 3 ^ 1 << bit, me, &nonce, &[1]));
+            assert!(others.into_iter().chain(indices).all(|other| other.0 != of(&nonce, &[1])));
             // the nonce that is drawn is used from its first byte to its last
             let nonces: Vec<Nonce> = (0..64).map(|_| session.commit(step, 0, &[]).1).collect();
             for at in 0..32 {

@@ -133,8 +133,8 @@ impl Session {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::PublicParameters;
-    use crate::testing::run;
+    use crate::testing::{failed_check, run};
+    use crate::{Echo, PublicParameters, checks};
     use std::sync::Arc;
 
     static TEST: DrawPurpose = DrawPurpose::of_test("all bytes of a key");
@@ -156,13 +156,14 @@ mod tests {
         ends.into_iter().for_each(Result::unwrap);
     }
 
-    /// Streams and keys of one purpose are others in each of many strands.
+    /// Streams and keys of one purpose are others in each of many strands, however high their numbers are.
     #[test]
     fn nothing_is_shared_by_strands() {
         let ends = run(2, &PublicParameters::new("strands"), |session| {
             let peer = session.peers()[0];
             let mut seen = std::collections::BTreeSet::new();
-            for number in 0..260 {
+            for number in (1..260).chain([16, 24, 31].map(|bit| (1 << bit) + 1)) {
+                session.shared.next_strand.store(number, std::sync::atomic::Ordering::Relaxed);
                 let mut strand = session.strand()?;
                 let mut stream = [0; 32];
                 strand.prg(peer, &TEST).fill(&mut stream);
@@ -190,5 +191,31 @@ mod tests {
             Ok(())
         });
         ends.into_iter().for_each(Result::unwrap);
+    }
+
+    /// Digests and commitments of one strand serve no other, however high its number is.
+    #[test]
+    fn all_bits_of_a_strands_number_are_hashed() {
+        const STEP: divisi_net::Step = divisi_net::step!("told");
+        for bit in [8, 16, 24, 31] {
+            let ends = run(3, &PublicParameters::new("strands"), |session| {
+                let mut echoes = std::collections::BTreeSet::new();
+                let mut strands = Vec::new();
+                for number in [1, 1 + (1 << bit)] {
+                    session.shared.next_strand.store(number, std::sync::atomic::Ordering::Relaxed);
+                    let mut strand = session.strand()?;
+                    let mut echo = Echo::new(&mut strand, STEP);
+                    echo.absorb(strand.me(), &[]);
+                    let _ = echo.send(&mut strand)?;
+                    let mut theirs = [0; 32];
+                    strand.recv(STEP, strand.peers()[0], &mut theirs)?;
+                    assert!(echoes.insert(theirs), "{bit}");
+                    strands.push(strand);
+                }
+                let (commitment, nonce) = strands[0].commit(STEP, 1, &[]);
+                strands[1].opened(checks::M0_2, STEP, 1, session.me(), &commitment, nonce.as_bytes(), &[])
+            });
+            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::M0_2)), "{bit}: {ends:?}");
+        }
     }
 }
