@@ -214,4 +214,24 @@ mod tests {
             assert_eq!(end.unwrap(), [true, false, true, false]);
         }
     }
+
+    /// Nobody else learns that a session ends before what is to be done at its end is done: this party still
+    /// sends then.
+    #[test]
+    fn peers_learn_of_an_abort_after_what_is_done_at_it() {
+        let begun = std::sync::Barrier::new(2);
+        let sent = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let ends = run(2, &PublicParameters::new("at end tests"), |mut session| {
+            let (peer, mut other, tell) = (session.peers()[0], session.strand()?, sent.clone());
+            begun.wait();
+            if session.me().index() == 1 {
+                return session.recv(step!("never"), peer, &mut [0]);
+            }
+            let _kept =
+                session.at_end(move |_| tell.lock().unwrap().push(other.send(step!("s"), peer, &[1], 0)));
+            Err(session.misuse(step!("end"), Misuse::NoResult))
+        });
+        assert!(ends.iter().all(Result::is_err));
+        assert_eq!(*sent.lock().unwrap(), [Ok(())]);
+    }
 }
