@@ -308,6 +308,18 @@ fn clients_are_served_within_lengths_and_limits() {
     assert!(matches!(served.recv(10), Err(ConnectionError::Closed(_))));
 }
 
+/// What is bound to a connection is bound to no other one, of the same client or of another.
+#[test]
+fn no_two_connections_have_one_binding() {
+    let site = site(2, &["alice", "bob"]);
+    let (listener, mut seen) = (site.listener(0), std::collections::HashSet::new());
+    for client in [0, 0, 1, 0] {
+        let dialled = site.dial(&site.clients[client], LONG).unwrap();
+        let served = listener.next_client(LONG).unwrap();
+        assert!(dialled.binding() == served.binding() && seen.insert(*dialled.binding()), "{client}");
+    }
+}
+
 /// A connection is quiet until something comes that was not received, or until the other end closes it.
 #[test]
 fn a_connection_is_quiet_until_something_comes() {
