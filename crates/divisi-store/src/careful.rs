@@ -107,3 +107,17 @@ fn lots_and_heads_are_wiped_before_they_go() {
         assert_eq!(disk.of(ending), [Fate::Wiped], "{ending}");
     }
 }
+
+/// Of a stock that is destroyed the head goes first, wiped: whatever fails then, nobody can decrypt the rest.
+#[test]
+fn the_head_of_a_stock_goes_before_all_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Arc::<Careful>::default();
+    let made =
+        Reserve::create_on(Box::new(disk.clone()), dir.path(), key(1), entropy(), info(2), vec![1; 6].into());
+    let reserve = made.unwrap();
+    reserve.put(0, 4, &[1; 100]).unwrap();
+    reserve.destroy().unwrap();
+    let ends = disk.ends.lock().unwrap();
+    assert_eq!((&ends[0], ends.len()), (&(dir.path().join("head"), Fate::Wiped), 3));
+}

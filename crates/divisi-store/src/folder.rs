@@ -224,7 +224,9 @@ mod tests {
         left.iter().for_each(|path| std::fs::write(path, b"secret").unwrap());
         // they were replaced before the change was interrupted
         let now = ["a.key", "b.key"].map(|name| dir.path().join(name));
-        now.iter().for_each(|path| std::fs::write(path, b"new").unwrap());
+        // one has the length of what was left
+        std::fs::write(&now[0], b"public").unwrap();
+        std::fs::write(&now[1], b"new").unwrap();
         let disk = Arc::<NoLinks>::default();
         let (folder, unfinished) = Folder::open(Box::new(disk.clone()), dir.path()).unwrap();
         assert!(unfinished.is_empty() && folder.list().unwrap().len() == now.len());
