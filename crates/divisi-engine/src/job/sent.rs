@@ -216,15 +216,20 @@ mod tests {
         }
     }
 
-    /// A party reads the circuits of its jobs again, each from its own file, and none that has changed.
+    /// A party reads the circuits of its jobs again, each from its own file, and none that has changed,
+    /// whether they stay in their files or not.
     #[test]
     fn circuits_are_those_that_were_meant() {
+        [false, true].into_iter().for_each(read_again);
+    }
+
+    fn read_again(in_file: bool) {
         let dir = tempfile::tempdir().unwrap();
         let job = |gate: &str| {
             let path = dir.path().join(gate);
             let text = format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n");
             std::fs::write(&path, text).unwrap();
-            let circuit = hold(path.into_os_string(), Adder::LowDepth, false).unwrap();
+            let circuit = hold(path.into_os_string(), Adder::LowDepth, in_file).unwrap();
             let between = Between::Client;
             CircuitJob { circuit: Arc::new(circuit), adder: Adder::LowDepth, between, count: 3 }
         };
