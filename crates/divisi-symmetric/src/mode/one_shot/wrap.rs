@@ -304,6 +304,12 @@ mod tests {
                 other[at] ^= 0x80;
                 assert_eq!(unwrapped(&other), None, "{key} bytes, {padding} behind them, byte {at}");
             }
+            // two that are alike do not make up for each other
+            for at in HALF + key + 1..value.len() {
+                let mut other = value.clone();
+                (other[at - 1], other[at]) = (3, 3);
+                assert_eq!(unwrapped(&other), None, "{key} bytes, {padding} behind them, byte {at}");
+            }
         }
     }
 }
