@@ -273,6 +273,17 @@ pub(super) fn ciphertext(context: &[u8; 32], answers: [ToClient; 3], len: usize)
 mod tests {
     use super::*;
 
+    /// A chunk has the length of its plaintext, also if all three say otherwise.
+    #[test]
+    fn a_chunk_is_as_long_as_its_plaintext() {
+        for (len, right) in [(4, false), (5, true), (6, false), (5 + 256, false)] {
+            let (context, body) = ([7; 32], b"chunk".to_vec());
+            let digest = || ToClient::Digest(chunk_digest(&context, &body));
+            let answers = [ToClient::Ciphertext(Blob(body.clone())), digest(), digest()];
+            assert_eq!(ciphertext(&context, answers, len).is_ok(), right, "{len}");
+        }
+    }
+
     /// A client sends as much associated data as servers take, and no more.
     #[test]
     fn associated_data_has_a_longest_length() {

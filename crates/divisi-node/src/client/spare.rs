@@ -235,6 +235,35 @@ mod tests {
         }
     }
 
+    /// A system that starts no thread now may start one for what is given back later.
+    struct NoThread(AtomicBool);
+
+    impl World for NoThread {
+        fn now(&self) -> Instant {
+            Instant::now()
+        }
+        fn unix_time(&self) -> Duration {
+            Duration::ZERO
+        }
+        fn entropy(&self, _: &mut [u8]) {}
+        fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> std::io::Result<()> {
+            if self.0.swap(true, Ordering::SeqCst) {
+                divisi_net::Machine.spawn(name, work)
+            } else {
+                Err(std::io::ErrorKind::WouldBlock.into())
+            }
+        }
+    }
+
+    #[test]
+    fn a_thread_that_did_not_start_is_started_later() {
+        let spare = Spare::new(Arc::new(NoThread(AtomicBool::new(false))));
+        for watched in [false, true] {
+            spare.give_back(Some(()));
+            assert_eq!(spare.lock().watched, watched);
+        }
+    }
+
     /// With what keeps them they go at once, and the thread, too.
     #[test]
     fn nothing_is_kept_longer_than_its_pool() {

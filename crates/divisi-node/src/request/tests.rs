@@ -6,6 +6,7 @@ use crate::admit::{CLIENT_NAME, CLIENTS};
 use crate::wire::{LONGEST, decode, encode};
 use divisi_rep3::Protocol;
 use divisi_store::{KeyState, KeyType};
+use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::gates::Adder;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -27,6 +28,27 @@ fn asked(algorithm: &str, output_bytes: u32) -> FunctionRequest {
         function: none(),
         output_bytes,
         xof: false,
+    }
+}
+
+/// What a client asks for is what the servers compute: each setting is in the request.
+#[test]
+fn all_settings_of_a_function_are_asked_for() {
+    let cases: [(&str, &[u8], &[u8], usize, bool); 3] = [
+        ("kmac128", b"for whom", b"", 77, true),
+        ("kmac256", b"c", b"", 300, false),
+        ("cshake256", b"c", b"f", 300, false),
+    ];
+    for (name, customization, function, output_bytes, xof) in cases {
+        let settings = Settings {
+            adder: Adder::LowDepth,
+            customization: customization.to_vec(),
+            function: function.to_vec(),
+            output_bytes,
+            xof,
+            ..Settings::new(name.parse().unwrap())
+        };
+        assert_eq!(FunctionRequest::from(&settings).settings(), Ok(settings));
     }
 }
 

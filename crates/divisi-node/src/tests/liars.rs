@@ -137,7 +137,12 @@ fn one_server_alone_gives_no_verdict_on_a_tag() {
         client.expect_key(Some([4; 16]));
         (decrypted(client).is_some(), client.requests())
     };
-    for (lies, requests) in [([own, TRUTH, TRUTH], 1), ([own; 3], 2)] {
+    let refused: Lie = |m| {
+        if matches!(m, ToClient::Valid) {
+            *m = ToClient::Failed(crate::error::Failed::refused(divisi_core::step!("compare"), "no"));
+        }
+    };
+    for (lies, requests) in [([own, TRUTH, TRUTH], 1), ([refused; 3], 1), ([own; 3], 2)] {
         assert_eq!(served_with(lies, asked), (true, requests));
     }
     let maker: Lie = |m| {

@@ -285,6 +285,9 @@ fn what_an_operator_asks_wrongly_is_refused() {
     refused(&harness, [0; 3], &chown(&["alicia", "alison"]), unknown);
     refused(&harness, [0; 3], &other, "there is no key other at party 1");
     refused(&harness, [0; 3], &chown(&[]), "larger than allowed");
+    let many: Vec<String> = (0..400).map(|i| format!("client {i:060}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    refused(&harness, [0; 3], &chown(&many), "names too many clients: name fewer");
     // the socket is its owner's, and goes with the server
     let socket = harness.data(0).join(operator::NAME);
     assert_eq!(fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);

@@ -1,7 +1,7 @@
 //! Connections that threads share and that stay open, and the watch over the servers.
 
 use super::harness::{BUSY, ServersHarness, ahead, encrypt, eventually, fails, with_alice, with_key, world};
-use crate::{ClientPool, Error, ErrorKind, HealthWatch, KeyType};
+use crate::{Client, ClientPool, Error, ErrorKind, HealthWatch, KeyType};
 use divisi_net::PartyId;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,6 +13,22 @@ fn pool(harness: &ServersHarness) -> ClientPool {
 
 fn failed(retry: bool) -> Error {
     Error { retry, ..Error::new(ErrorKind::Unavailable, divisi_core::step!("x"), "not now") }
+}
+
+/// Each request for a key has a name of its own, all bits of which are drawn.
+#[test]
+fn requests_for_keys_have_names_of_their_own() {
+    let (harness, alice) = with_alice();
+    let pool = pool(&harness);
+    let new = [
+        |_: &ClientPool, alice: &Client| alice.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]),
+        |pool: &ClientPool, _: &Client| pool.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]),
+    ];
+    for new in new {
+        let drawn = [(); 64].map(|()| u128::from_le_bytes(new(&pool, &alice).request));
+        let (ones, all) = drawn.iter().fold((0, u128::MAX), |(some, all), drawn| (some | drawn, all & drawn));
+        assert_eq!((ones, all), (u128::MAX, 0));
+    }
 }
 
 /// Many threads use few connections, each of which serves one of them at a time.

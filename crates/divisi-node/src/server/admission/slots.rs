@@ -179,6 +179,8 @@ mod tests {
         let held: Vec<ConnectionSlot> = (0..CONNECTIONS.0)
             .map(|i| ConnectionSlot::admit(&all, &format!("m{i}"), at(i)).expect("room"))
             .collect();
+        // who has one gets no other one
+        assert!(ConnectionSlot::admit(&all, "m0", start).is_none());
         // the later one came, the longer it is idle; of the last ten each has a request
         let since = |i: usize| (i < CONNECTIONS.0 - 10).then(|| at(2 * CONNECTIONS.0 - i));
         assert!(leaving(&held, since).is_empty());

@@ -241,7 +241,10 @@ mod tests {
         let text = of(text, "carol", "message_bytes = 0, message_bytes_of = { sha256 = 1 }");
         let config = Config::parse(&text).unwrap();
         assert_eq!(Config::parse(&config.to_toml()).unwrap(), config);
-        assert_eq!(known_names(&config), Ok(()));
+        for (name, known) in Mode::ALL.map(|mode| (mode.name(), true)).into_iter().chain([("sivv", false)]) {
+            let config = Config::parse(&text.replace("siv = 7", &format!("{name} = 7"))).unwrap();
+            assert_eq!(known_names(&config).is_ok(), known, "{name}");
+        }
         let all = Allowances::of_config(&config, &Limits::default());
         let longest = |client: &str, name: &str| {
             let limits = all.of(client);

@@ -103,3 +103,17 @@ fn each_message_has_its_time() {
         assert_eq!(schedule.has(&id, 1), waits, "{millis} ms");
     }
 }
+
+/// Of clients that have had no turn the one whose request came first goes first, whatever its id is.
+#[test]
+fn who_came_first_goes_first() {
+    let (mut schedule, now) = schedule();
+    let ids = [3, 1, 2].map(|id| enter(&mut schedule, &format!("client {id}"), id));
+    for id in &ids {
+        schedule.receive(id, hash(1), 40, now).unwrap();
+    }
+    for id in ids {
+        assert_eq!(schedule.plan(now, Budget::ROUND, &ready)[0].connection, id);
+        schedule.leave(&id, now);
+    }
+}
