@@ -1,8 +1,10 @@
 //! A change of the clients of a key: what one server says of it, and who asks for it.
 
+use super::wiped::ordered;
 use super::*;
 use crate::admit::CLIENTS;
 use crate::request::KeyServe;
+use std::sync::atomic::AtomicBool;
 
 /// A request for alice's key to serve alicia, or to serve her no more.
 fn alicia_is_served(serves: bool) -> Item {
@@ -120,6 +122,49 @@ fn who_is_served_no_more_has_nothing_under_way() {
     for i in 0..3 {
         let failed = three.refusal(i, 2, 1).expect("ended at all three");
         assert!(failed.message.contains("was taken from client alicia"), "{failed:?}");
+    }
+}
+
+/// What a client has under way with a key that is taken from it, or given to others, ends at all three, also
+/// at a server that cannot write so.
+#[test]
+fn what_cannot_be_written_ends_all_the_same() {
+    for order in [None, Some(Order::chown(key(), vec!["alice".into()]))] {
+        let three = Three::asked_for_key();
+        let (meshes, armed) = (meshes(), Arc::new(AtomicBool::new(false)));
+        let (now, node, is_order) = (armed.clone(), three.servers[1].node.clone(), order.is_some());
+        let file = three.dir.path().join("party 2/keys/k.key");
+        let lost = file.clone();
+        // the last words before it is written
+        change(&meshes[1], LEADER, &["divisi_rep3::views/barrier"], move |_| {
+            let waits = || node.keys.load(&key()).unwrap().is_some_and(|key| key.next_clients.is_some());
+            if now.load(Ordering::SeqCst) && (is_order || waits()) {
+                now.store(false, Ordering::SeqCst);
+                std::fs::remove_file(&lost).unwrap();
+            }
+        });
+        let held = three.run_over(meshes, |i, state| {
+            state.round(LEADER, &[offer(1)]).unwrap();
+            three.ask_for(i, 1, 2, alicia_is_served(true));
+            state.round(LEADER, &[step_of(2, 0)]).unwrap();
+            three.enter_as(i, 2, three.alicia(i));
+            three.ask_for(i, 2, 1, encrypt(200 << 10));
+            state.round(LEADER, &[offer(2)]).unwrap();
+            let before = state.in_progress.len();
+            if i == 1 {
+                armed.store(true, Ordering::SeqCst);
+            }
+            match &order {
+                Some(order) => ordered(state, order),
+                None => {
+                    three.ask_for(i, 1, 3, alicia_is_served(false));
+                    state.round(LEADER, &[step_of(3, 0)]).unwrap();
+                }
+            }
+            state.forget_ended();
+            [before, state.in_progress.len()]
+        });
+        assert!(!file.exists() && held == [[1, 0]; 3], "{is_order}: {held:?}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::operator::OrderState;
+use std::sync::atomic::AtomicBool;
 
 /// A server whose operator has not given an order tells nothing of the key: neither whether it has one that
 /// fits the order, nor digests of its entry and its components.
@@ -44,7 +45,7 @@ fn who_was_given_no_order_tells_nothing_of_its_key() {
 }
 
 /// An order to destroy a key that one server cannot carry out is not done: all operators learn whose part is
-/// left.
+/// left. In the memory of that server nothing is left of the key.
 #[test]
 fn what_one_server_could_not_destroy_is_told_to_all_operators() {
     let three = Three::asked_for_key();
@@ -53,12 +54,16 @@ fn what_one_server_could_not_destroy_is_told_to_all_operators() {
     let states = three.run(|i, state| {
         state.round(LEADER, &[offer(1)]).unwrap();
         let id = state.node.keys.load(&key()).unwrap().map(|key| key.info.id);
+        three.ask_for(i, 1, 2, encrypt(200 << 10));
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        assert!(state.ready.has_name(&key()));
         if i == 1 {
             std::fs::remove_file(&file).unwrap();
             std::fs::create_dir(&file).unwrap();
         }
         state.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
         state.order(LEADER, &order).unwrap();
+        assert!(!state.ready.has_name(&key()) && state.in_progress.is_empty(), "{i}");
         state.node.operators(|orders, _| orders.state(&order)).unwrap().0
     });
     let words = "destroyed at party 1 and party 3, and not at party 2";
@@ -84,5 +89,34 @@ fn a_key_is_given_to_nobody_whom_a_server_does_not_know() {
         let words = "does not know all these clients";
         let told = |state: &OrderState| matches!(state, OrderState::Failed(why) if why.contains(words));
         assert!(states.iter().all(told), "{to:?}: {states:?}");
+    }
+}
+
+/// A server that was given an order, and says so to one of the others alone: the session ends before either
+/// destroys the key.
+#[test]
+fn a_split_word_on_an_order_destroys_nothing() {
+    for to in [PartyId::P2, PartyId::P3] {
+        let three = Three::asked_for_key();
+        let order = Order { key: key(), deed: Deed::Destroy };
+        let (meshes, armed) = (meshes(), Arc::new(AtomicBool::new(false)));
+        let now = armed.clone();
+        change(&meshes[0], to, &[VERDICT], move |frame| {
+            if now.load(Ordering::SeqCst) {
+                frame.body[0] = 1;
+            }
+        });
+        let ends = three.run_over(meshes, |i, state| {
+            state.round(LEADER, &[offer(1)]).unwrap();
+            let id = state.node.keys.load(&key()).unwrap().map(|key| key.info.id);
+            state.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
+            if i == 0 {
+                armed.store(true, Ordering::SeqCst);
+            }
+            let end = state.order(LEADER, &order).and_then(|()| state.rep.trio().barrier().map(drop));
+            let left = state.node.keys.load(&key()).unwrap().is_some_and(|key| key.secret.is_some());
+            (end.is_err(), left)
+        });
+        assert_eq!(ends[1..], [(true, true); 2], "{to}");
     }
 }
