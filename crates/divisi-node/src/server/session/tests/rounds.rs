@@ -1,10 +1,11 @@
-//! How a round runs programs, and who is charged for what is made ahead.
+//! How a round runs programs, what counts as a use, and who is charged for what is made ahead.
 
 use super::*;
 use crate::RoundsChoice;
 use crate::request::{KeyServe, Mode, ModeRequest};
 use crate::server::agreement::rounds_of;
 use divisi_core::{Bytes, Direction};
+use divisi_store::BLOCK;
 
 /// Every hash and MAC of a round counts: three are garbled where a round trip takes a millisecond, and four
 /// are not.
@@ -172,4 +173,24 @@ fn a_leader_without_requests_waits() {
         });
         assert!(waited[LEADER.index()] >= least, "{waited:?}");
     }
+}
+
+/// Each of the requests of a round is a use of its own, though all are the first on their connections.
+#[test]
+fn requests_of_one_number_are_a_use_each() {
+    let three = Three::asked_for_key();
+    three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        // one more ends a block, and two begin another one
+        state.node.keys.reserve(&key(), BLOCK - 1).unwrap();
+        for id in [2, 3] {
+            three.enter(i, id);
+            three.ask_for(i, id, 1, encrypt(0));
+            three.say(i, id, ToServer::Finish { number: 1 });
+        }
+        state.round(LEADER, &[offer(2), offer(3)]).unwrap();
+        assert!([2, 3].iter().all(|id| !three.has(i, *id, 1)));
+    });
+    let counted = |i: usize| three.node(i).keys.load(&key()).unwrap().unwrap().reserved;
+    assert_eq!([0, 1, 2].map(counted), [2 * BLOCK; 3]);
 }
