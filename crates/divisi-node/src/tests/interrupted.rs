@@ -107,6 +107,12 @@ fn a_list_is_done_in_order_over_several_connections() {
     // more of them than a byte counts, of which each connection does some
     let many: Vec<u16> = (0..700).collect();
     assert_eq!(pool.map(&many, |_, item| Ok(*item)).unwrap(), many);
+    // one that ends its thread has no result, and none of another item stands in its place
+    let died = pool.map(&many, |_, item| {
+        assert_ne!(*item, 350, "an item of a test");
+        Ok(*item)
+    });
+    assert!(died.unwrap_err().message.contains("a thread of the call ended early"));
     harness.assert_unharmed();
 }
 

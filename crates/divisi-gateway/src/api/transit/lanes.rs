@@ -76,6 +76,28 @@ mod tests {
         assert_eq!(results, items.into_iter().map(Ok).collect::<Vec<_>>());
     }
 
+    /// An item whose thread ended early is trouble, and no other result stands in its place.
+    #[test]
+    fn an_item_without_a_result_is_trouble() {
+        let (servers, items): (_, Vec<usize>) = (Memory::default(), (0..20).collect());
+        let all_lanes = std::sync::Barrier::new(servers.lanes());
+        let own = std::thread::current().id();
+        let results = each(&servers, &items, |item| {
+            // each lane has one item, and only the first lane has a second one
+            if *item < servers.lanes() {
+                all_lanes.wait();
+                assert_eq!(std::thread::current().id(), own, "an item of a test");
+            }
+            Ok(*item)
+        });
+        let done = |(item, result): (usize, &Result<usize, BackendTrouble>)| match result {
+            Ok(done) => *done == item,
+            Err(trouble) => item < servers.lanes() && matches!(trouble, BackendTrouble::Down(..)),
+        };
+        assert!(results.len() == items.len() && results.iter().enumerate().all(done), "{results:?}");
+        assert_eq!(results.iter().filter(|result| result.is_err()).count(), servers.lanes() - 1);
+    }
+
     #[test]
     fn results_are_in_the_order_of_the_items() {
         let items: Vec<usize> = (0..499).collect();
