@@ -82,6 +82,29 @@ fn nothing_of_an_invalid_vector_is_opened() {
     }
 }
 
+/// A tag that must be refused is one that was refused: not one of which nothing was said, or two things.
+#[test]
+fn a_verdict_on_a_tag_is_one_byte() {
+    let (key, nonce, message, output) = (vec![1; 16], vec![0; 12], vec![2; 3], vec![3; 4]);
+    let (id, spare_bits, makes, compares, expected) = (1, 0, false, true, Expected::Valid);
+    let vector =
+        functions::MessageVector { id, key, nonce, message, spare_bits, output, makes, compares, expected };
+    let rows = [&[][..], &[0], &[1], &[0, 0], &[0, 1], &[1, 0], &[1, 1]];
+    for (expected, verdicts) in [
+        (Expected::Valid, &rows[2..3]),
+        (Expected::Invalid, &rows[1..2]),
+        (Expected::Acceptable, &rows[1..3]),
+    ] {
+        for (makes, made) in [(false, &[][..]), (true, &[3; 4])] {
+            let vector = functions::MessageVector { makes, expected, ..vector.clone() };
+            for row in rows {
+                let right = vector.is_right(&[made, row].concat());
+                assert_eq!(right, verdicts.contains(&row), "{expected:?} {makes} {row:?}");
+            }
+        }
+    }
+}
+
 /// Examples of the standards.
 #[test]
 fn files_of_acvp() {
