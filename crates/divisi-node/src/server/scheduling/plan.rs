@@ -214,6 +214,19 @@ mod tests {
         assert!(plan(&[], &turns, BUDGET).is_empty());
     }
 
+    /// What runs by itself makes its key in a step of its own, and takes no lanes for it: each time.
+    #[test]
+    fn a_step_by_itself_takes_no_lanes_for_its_key() {
+        let budget = Budget { single: 3, lanes: MAKING, ..Budget::ROUND };
+        let keys = ["k1", "k2", "k3"].map(|name| name.parse().unwrap());
+        let with_keys = |kind| -> Vec<Waiting<'_>> {
+            let with = |(key, came)| Waiting { makes: Some(key), ..waiting("a", kind, 0, came) };
+            keys.iter().zip(0..).map(with).collect()
+        };
+        assert_eq!(plan(&with_keys(Kind::Single), &Turns::default(), budget), [0, 1, 2]);
+        assert_eq!(plan(&with_keys(Kind::Short), &Turns::default(), budget), [0]);
+    }
+
     /// Every size with every way.
     fn groups() -> Vec<Group> {
         let each =

@@ -117,3 +117,19 @@ fn who_came_first_goes_first() {
         schedule.leave(&id, now);
     }
 }
+
+/// A server that is about to stop tells each client whose request has not begun, and goes on with the others.
+#[test]
+fn all_that_wait_are_told_of_the_end() {
+    let (mut schedule, now) = schedule();
+    let ids = [1, 2, 3].map(|id| enter(&mut schedule, &format!("client {id}"), id));
+    for id in &ids {
+        schedule.receive(id, hash(1), 40, now).unwrap();
+    }
+    let begun = Offer { connection: ids[1], number: 1, step: 0 };
+    assert!(matches!(schedule.take(&begun), Stand::Ready(_)));
+    schedule.ran(&begun, After::More { in_hand: false }, Duration::ZERO, now);
+    schedule.drain(now);
+    assert_eq!(ids.map(|id| schedule.has(&id, 1)), [false, true, false]);
+    assert!([ids[0], ids[2]].iter().all(|id| failure(&mut schedule, id).is_some_and(|failed| failed.retry)));
+}
