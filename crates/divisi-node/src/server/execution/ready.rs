@@ -169,12 +169,15 @@ mod tests {
             ..Settings::new("kmac128".parse().unwrap())
         };
         let hmac = Settings::new("hmac-sha256".parse().unwrap());
+        let mut nearly = [1; 16];
+        nearly[15] = 2;
         let names = [
             key_name(&[1; 16], &kmac("a", 32)),
             key_name(&[1; 16], &kmac("b", 32)),
             key_name(&[1; 16], &kmac("a", 33)),
             key_name(&[1; 16], &hmac),
             key_name(&[2; 16], &hmac),
+            key_name(&nearly, &hmac),
         ];
         assert!(names.iter().enumerate().all(|(i, x)| names[..i].iter().all(|y| x != y)));
     }
