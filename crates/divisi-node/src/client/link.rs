@@ -66,7 +66,7 @@ impl Link {
             self.check(step, key)?;
         }
         let used = match word {
-            ToClient::Sealing { key, .. } => Some(key),
+            ToClient::Sealing { key, .. } | ToClient::Begun { key, .. } => Some(key),
             ToClient::Tagging { key, .. } => key.as_ref(),
             _ => None,
         };

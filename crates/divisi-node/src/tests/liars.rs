@@ -7,7 +7,7 @@ use super::digest::verify;
 use super::harness::{TIMEOUT, decrypt, text, world};
 use crate::admit::CLIENTS;
 use crate::request::{KeyEntry, PAGE, ToClient};
-use crate::{CHUNK, Client, ErrorKind, ServerConnection};
+use crate::{CHUNK, Client, ErrorKind, Mode, ServerConnection};
 use divisi_net::{Config, Identity, PartyId};
 use divisi_symmetric::algorithm::Settings;
 use servers::{LENGTH, Lie, TRUTH, entry, everything, met_with, served, served_at, served_with};
@@ -146,12 +146,18 @@ fn one_server_alone_gives_no_verdict_on_a_tag() {
         assert_eq!(served_with(lies, asked), (true, requests));
     }
     let maker: Lie = |m| {
-        if let ToClient::Tagging { key: Some(key), .. } = m {
+        if let ToClient::Tagging { key: Some(key), .. } | ToClient::Begun { key, .. } = m {
             key.maker = "\x1b[2Jalice".into();
         }
     };
-    let error = served(1, maker, verified).expect("a lie was believed");
-    assert!(error.message.contains("an entry that no key can have"), "{error}");
+    let chained = |client: &mut Client| {
+        client.encrypt_in_mode(&"k".parse().unwrap(), Mode::Cbc, None, &[7; 32], &mut |_| {}).err()
+    };
+    let clients: [fn(&mut Client) -> Option<crate::Error>; 2] = [verified, chained];
+    for client in clients {
+        let error = served(1, maker, client).expect("a lie was believed");
+        assert!(error.message.contains("an entry that no key can have"), "{error}");
+    }
 }
 
 /// What a server says in place of a word outside of requests is its word alone: the error names it, and is
