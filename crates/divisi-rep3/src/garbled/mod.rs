@@ -78,8 +78,9 @@ mod tests {
     use super::{RESULT, secrets};
     use crate::Trio;
     use divisi_circuit::Build;
-    use divisi_core::{Abort, PublicParameters, Session};
+    use divisi_core::{Abort, Prg, PublicParameters, Session, local};
     use divisi_net::{Fault, Mesh, memory};
+    use std::collections::HashSet;
     use std::sync::Arc;
 
     /// A z with a padding bit is refused each time, also if P3 hashed the right labels and the padding.
@@ -127,5 +128,39 @@ mod tests {
         assert_eq!(*right, Ok(Some(vec![0; 3])));
         let refused = |end: &Result<_, Abort>| matches!(end, Err(Abort::Network(Fault::Malformed { .. })));
         assert!(padded.iter().all(refused), "{padded:?}");
+    }
+
+    /// The salt, which the evaluator gets, is neither the key of the labels nor Delta. No call has the salt,
+    /// the Delta or the labels of another one.
+    #[test]
+    fn the_salt_tells_nothing_of_the_seed() {
+        const CALLS: usize = 6;
+        let mut g = Build::new();
+        let wires = g.input(3);
+        g.output(&wires);
+        let program = g.finish();
+        let ends = local::run(3, &PublicParameters::new("salts"), |session| {
+            let mut trio = Trio::new(session)?;
+            let (mut handles, mut all) = (Handles::default(), Vec::new());
+            for _ in 0..CALLS {
+                let plan = CallPlan::next(&mut trio.session, &mut handles, When::Now, &[(&program, 1)])?;
+                let role = plan.roles.role(trio.me());
+                if role == Role::Evaluator {
+                    continue;
+                }
+                let (seed, labels) = secrets::expand(&trio, plan.roles.other(role), &plan);
+                all.extend([u128::from_le_bytes(seed.salt) | 1, *seed.delta]);
+                for mut prg in [labels, Prg::new(&seed.salt)] {
+                    let mut word = [0; 16];
+                    prg.fill(&mut word);
+                    all.push(u128::from_le_bytes(word) | 1);
+                }
+            }
+            Ok(all)
+        });
+        for all in ends.unwrap() {
+            // two calls of three are garbled by this party
+            assert_eq!((all.len(), all.iter().collect::<HashSet<_>>().len()), (16, 16));
+        }
     }
 }
