@@ -376,4 +376,34 @@ mod tests {
         });
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
     }
+
+    /// The proof of one Delta opens bits of the tile that is its own, and none of the tile that masks X: with
+    /// each of those X tells the sum of some of the bits that stay secret.
+    #[test]
+    fn a_proof_opens_no_bit_of_the_mask() {
+        let harness = Harness::new(3, &PublicParameters::new("tiles of a proof")).patient();
+        let recordings = harness.recordings();
+        let ends = harness.act(|mut session| {
+            let mut setup = unsound(&mut session, SetupConfig { k: 4, rho: 8, base: Base::Both })?;
+            let Setup { deltas, coins, source: Source::Trees(ends, _), .. } = &mut setup else {
+                panic!("no dealer");
+            };
+            let session = &mut session;
+            let (begun, made) = session.exchange(|session| {
+                let wanted = (Width::Macs, Bits::Random(300));
+                let mut begun = begin::<VoleRows>(session, ends, wanted, Some(40), AHEAD)?;
+                let made = begun.receive(session, ends, deltas)?;
+                Ok((begun, made))
+            })?;
+            let tiles = begun.bits.to_vec();
+            begun.check(session, ends, deltas, coins, made).map(|_| tiles)
+        });
+        for (recording, end) in recordings.iter().zip(ends) {
+            let [_, _, _, proven, _] = end.unwrap()[..] else { panic!("five tiles") };
+            for told in recording.of(MessageDirection::Out, "divisi_ot::abit::consistency/bits") {
+                // behind the nonce
+                assert_eq!(told.frame.body[32..48], (proven & ((1 << 40) - 1)).to_le_bytes());
+            }
+        }
+    }
 }

@@ -128,3 +128,20 @@ fn scalars_and_choices_are_uniform() {
     scalars.dedup();
     assert_eq!(scalars.len(), all);
 }
+
+/// No two scalars of a message, near or far, are related as two others are: no difference, sum or ratio
+/// returns. If one followed from another, T_i and T_j together would tell how their choices differ.
+#[test]
+fn no_scalar_follows_from_another() {
+    let ends = run(2, &PublicParameters::new("base ot tests"), |session| {
+        let peer = session.peers()[0];
+        Ok([(); 4].map(|()| Receiver::new(&session, peer, tests::LABELS).halves.to_vec()))
+    });
+    let mut seen = std::collections::HashSet::new();
+    for halves in ends.into_iter().flat_map(Result::unwrap) {
+        for (x, y) in [1, 2, 32].into_iter().flat_map(|apart| halves.iter().zip(&halves[apart..])) {
+            let relations = [x - y, x + y, x * y.invert()];
+            assert!(relations.into_iter().all(|relation| seen.insert(relation.to_bytes())));
+        }
+    }
+}
