@@ -151,3 +151,39 @@ pub(crate) fn products(
     }
     sigma
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi_core::wipe::WipedVec;
+
+    /// The mask of a product, and what is added to its share of lambda_alpha lambda_beta, is the fresh mask
+    /// of its own place: two results under one mask would tell the evaluator their sum.
+    #[test]
+    fn each_product_has_the_mask_of_its_place() {
+        const ANDS: usize = 9;
+        let shares = |of: u128| {
+            let words = |k: u128| vec![(0..16).map(|t| of << 64 | k << 32 | t).collect::<WipedVec<u128>>()];
+            let bits = (0..16_u128).map(|t| u8::from(t * of % 3 == 1)).collect();
+            Shares { bits, macs: words(1), keys: words(2) }
+        };
+        let (gamma, z, seats) = (shares(1), shares(5), Seats { me: 0, n: 2 });
+        let mut ops = vec![Op::And { x: 0, y: 1 }; ANDS];
+        ops.extend((0..ANDS as u32).map(|t| Op::Sum { out: 2 + t, terms: 1 }));
+        let batch = Batch { ops, ands: ANDS };
+        for first in 0..4 {
+            let mut masks = Masks::new(seats, 2 + ANDS, &Shares::zero(1, 2));
+            let operands = masks.propagate(seats, &batch, &gamma, first, Holder::Me, 7);
+            let zeros = [0; ANDS];
+            let sigma = products(&operands, &z, &gamma, first, &zeros, &zeros, Holder::Me, 7);
+            for (t, at) in (0..ANDS).zip(first..) {
+                let row = |of: &Shares| [of.macs[0][at], of.keys[0][at]];
+                let (mut mask, sum) = (Rows::with_capacity(1, 1), |k: usize| row(&gamma)[k] ^ row(&z)[k]);
+                masks.push_slot(2 + t, &mut mask);
+                assert_eq!((mask.bits[0], mask.row(0)), (gamma.bits[at], &row(&gamma)[..]), "{at}");
+                let expected = (gamma.bits[at] ^ z.bits[at], &[sum(0), sum(1)][..]);
+                assert_eq!((sigma.bits[t], sigma.row(t)), expected, "{at}");
+            }
+        }
+    }
+}

@@ -268,4 +268,37 @@ mod tests {
             }
         }
     }
+
+    /// The factor R has as many bits as Delta: of T = 1 what is opened is R itself. Were it shorter, whoever
+    /// knows how T depends on Delta could try all of them.
+    #[test]
+    fn a_factor_is_as_long_as_a_sum() {
+        let (lab, n) = (GarbleLab::default(), 3);
+        let (mut any, mut all) = (0, u128::MAX);
+        for _ in 0..32 {
+            let harness = lab.harness(n);
+            let recordings = harness.recordings();
+            let ends = harness.act(|mut session| {
+                let session = &mut session;
+                let mut setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
+                let fresh = Shares::of(session.me(), setup.authenticated_bits(session, bits(n))?);
+                let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
+                let form = lab.options.form;
+                let context = TripleContext { seats, oracle: &oracle, form, first: 5, fresh };
+                let mut echo = Echo::new(session, step!("broadcast"));
+                PartyId::all(n).for_each(|party| echo.absorb(party, &[1]));
+                let sum = Gf128(u128::from(session.me().index() == 0));
+                check(session, &context, &context.fresh, setup.delta().get(), echo, sum)
+            });
+            assert!(ends.iter().all(Result::is_err));
+            // behind the nonces
+            let opened = recordings.iter().map(|seen| {
+                let seen = seen.of(MessageDirection::Out, OPEN.name);
+                seen.first().map_or(0, |seen| u128_of(&seen.frame.body[32..]))
+            });
+            let factor = opened.fold(0, |sum, share| sum ^ share);
+            (any, all) = (any | factor, all & factor);
+        }
+        assert_eq!((any, all), (u128::MAX, 0));
+    }
 }
