@@ -322,4 +322,21 @@ mod tests {
         }
         assert_eq!([p16, p32, p62].map(cost_of_mask), [[34, 0], [43, 27], [62, 0]]);
     }
+
+    /// Of candidates p is the least that is rejected: as a mask it would be another zero.
+    #[test]
+    fn a_candidate_of_p_is_rejected() {
+        for p in [P16, P62] {
+            let ends = local::run(2, &PublicParameters::new("candidates"), |session| {
+                let first = session.me().index() == 0;
+                let gmw = crate::gmw::Gmw::new(session, SetupConfig::default())?;
+                let mut mixed = Mixed::new(gmw, Modulus::new(p).unwrap(), None, None)?;
+                let shares = [0, 1, p - 1, p, p + 1].map(|x| if first { x } else { 0 });
+                let bits = GmwBit::of_words(&shares, mixed.plain.bits() as usize);
+                let bits = bits.into_iter().map(|bit| bit.made(mixed.session())).collect();
+                mixed.are_at_least_p(bits)
+            });
+            assert!(ends.unwrap().iter().all(|rejected| *rejected == [0, 0, 0, 1, 1]), "{p}");
+        }
+    }
 }
