@@ -156,7 +156,16 @@ impl Drop for Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::any::Any;
+    use std::process::{Command, Stdio};
+    use std::thread;
+
+    /// A process that lasts until it is ended, and that keeps nobody waiting for its output.
+    fn sleeper() -> SharedChild {
+        let mut sleep = Command::new("sleep");
+        let sleep = sleep.arg("1000").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Arc::new(Mutex::new(sleep.spawn().unwrap()))
+    }
 
     #[test]
     fn what_is_dropped_goes_and_what_is_kept_stays() {
@@ -179,7 +188,7 @@ mod tests {
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join("file"), "x").unwrap();
         let cleanup = Cleanup::new();
-        let child = Arc::new(Mutex::new(Command::new("sleep").arg("1000").spawn().unwrap()));
+        let child = sleeper();
         let _entries = [cleanup.path(&path), cleanup.process(Arc::clone(&child))];
         cleanup.end_all();
         assert!(!path.exists() && matches!(lock(&child).try_wait(), Ok(Some(_))));
@@ -187,5 +196,37 @@ mod tests {
         std::fs::write(&path, "x").unwrap();
         cleanup.path(&path).keep();
         assert!(!path.exists());
+        let late = sleeper();
+        cleanup.process(Arc::clone(&late)).keep();
+        assert!(matches!(lock(&late).try_wait(), Ok(Some(_))));
+    }
+
+    /// A panic takes along what the thread has registered, and keeps nobody from ending a process that the
+    /// thread was about to use.
+    #[test]
+    fn a_panic_leaves_neither_paths_nor_processes() {
+        let panics = |with: Box<dyn FnOnce() -> Box<dyn Any> + Send>| {
+            let end = thread::spawn(move || {
+                let _held = with();
+                std::panic::resume_unwind(Box::new(()))
+            });
+            assert!(thread::JoinHandle::<()>::join(end).is_err());
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("some");
+        std::fs::write(&path, "x").unwrap();
+        let (cleanup, children) = (Cleanup::new(), [sleeper(), sleeper()]);
+        let [own, other] = &children;
+        let held = [cleanup.path(&path), cleanup.process(Arc::clone(own))];
+        panics(Box::new(move || Box::new(held)));
+        assert!(!path.exists());
+        let entry = cleanup.process(Arc::clone(other));
+        let used: &'static SharedChild = Box::leak(Box::new(Arc::clone(other)));
+        panics(Box::new(move || Box::new(lock(used))));
+        assert!(other.is_poisoned());
+        drop(entry);
+        for child in children {
+            assert!(matches!(lock(&child).try_wait(), Ok(Some(_))));
+        }
     }
 }

@@ -38,12 +38,12 @@ mod tests {
 
     #[test]
     fn outputs_are_alike_at_all_parties() {
-        for length in [2, 1 << 20] {
-            // the last byte counts
+        for (length, parties) in [(2, 2), (2, 3), (2, 130), (1 << 20, 3)] {
+            // the last byte counts, and the last party
             let own = |byte: u8| Own::new([vec![7; length - 1], vec![byte]].concat());
-            assert!(alike(vec![own(1); 3]).is_ok_and(|all| all == *own(1)));
-            for other in 0..3 {
-                let owns = (0..3).map(|i| own(u8::from(i == other)));
+            assert!(alike(vec![own(1); parties]).is_ok_and(|all| all == *own(1)));
+            for other in 0..parties {
+                let owns = (0..parties).map(|i| own(u8::from(i == other)));
                 assert!(alike(owns.collect()).is_err(), "{other}");
             }
         }

@@ -42,3 +42,47 @@ fn each_of_many_values_has_its_own_receivers() {
         assert_eq!(learned(&lie).unwrap_err().party, Some(three), "{evaluation}");
     }
 }
+
+/// Of many receivers the last counts, too: lists that differ in it alone are two groups, who says something
+/// else is found wherever it stands, and each owner and receiver must be a party.
+#[test]
+fn the_last_of_many_parties_counts() {
+    const PARTIES: usize = 7;
+    let all: Vec<PartyId> = PartyId::all(PARTIES).collect();
+    let mut g = Build::new();
+    let input = Build::input(&mut g, PARTIES);
+    (0..PARTIES).for_each(|i| g.output(&input[i..=i]));
+    let circuit = crate::circuit::NamedCircuit { name: "c".into(), program: g.finish(), file: None };
+    let circuit = Arc::new(HeldCircuit::Program(circuit));
+    let job = |owner: PartyId, receivers: Vec<Vec<PartyId>>| {
+        let between = Between::Parties { owners: vec![owner], receivers };
+        CircuitJob { circuit: Arc::clone(&circuit), adder: Adder::FewestAnds, between, count: 1 }
+    };
+    // each value goes to all but one
+    let lists = (0..PARTIES).map(|i| [&all[..i], &all[i + 1..]].concat()).collect::<Vec<_>>();
+    let whole = job(all[0], lists.clone());
+    let groups = whole.output_groups().into_iter().map(|group| (group.receivers, group.wires));
+    assert_eq!(
+        groups.collect::<Vec<_>>(),
+        (0..).map(|i| vec![i]).zip(lists.clone()).map(|(i, l)| (l, i)).collect::<Vec<_>>()
+    );
+    let told = vec![Zeroizing::new(vec![1; PARTIES - 1]); PARTIES];
+    assert!(whole.learned(1, &told).is_ok());
+    for (liar, at) in (0..PARTIES).flat_map(|liar| (0..PARTIES - 1).map(move |at| (liar, at))) {
+        let mut lie = told.clone();
+        lie[liar][at] = 0;
+        let list = &lists[whole.results_of(all[liar])[at]];
+        // the first who is told a value is believed
+        let named = if list[0] == all[liar] { list[1] } else { all[liar] };
+        assert_eq!(whole.learned(1, &lie).unwrap_err().party, Some(named), "{liar} {at}");
+    }
+    for last in &all {
+        let mut of_last = vec![vec![all[0]]; PARTIES];
+        let owned = job(*last, of_last.clone());
+        of_last[PARTIES - 1].push(*last);
+        for job in [owned, job(all[0], of_last)] {
+            assert!(job.check_parties(last.index() + 1).is_ok());
+            assert!(last.index() == 0 || job.check_parties(last.index()).is_err(), "{last}");
+        }
+    }
+}
