@@ -258,6 +258,38 @@ mod tests {
         }
     }
 
+    /// The end of a run without preprocessing among `n` parties, each of which gives `own` for its inputs.
+    fn ends(n: usize, (body, p): (&str, u64), own: &[Entries]) -> Result<Vec<Vec<Option<Entries>>>, Abort> {
+        let body = format!("divisi program 1\n{body}");
+        let program = text::read(&body, &|_| Err("no circuits".into())).unwrap();
+        let code = lower(&program).unwrap();
+        local::run(n, &PublicParameters::new("ends"), |session| {
+            let me = session.me();
+            let gmw = Gmw::deferred(session, SetupConfig::default());
+            let mut mixed = Mixed::new(gmw, Modulus::new(p).unwrap(), None, None)?;
+            let mine = |(input, own): (&Input, &Entries)| {
+                (PartyId::new(input.owner) == Some(me)).then(|| own.clone())
+            };
+            let own: Vec<_> = program.inputs().iter().zip(own).map(mine).collect();
+            let ahead = PreprocessedRun { signs: VecDeque::new(), garbled: VecDeque::new() };
+            crate::run::run(&program, &code, &mut mixed, &own, ahead)
+        })
+    }
+
+    /// Receivers that differ in the last one alone are others: each output goes to its own.
+    #[test]
+    fn the_last_of_many_receivers_counts() {
+        let body = "input x 1 num\ninput y 2 num\ninput b 1 bits 3\ninput c 2 bits 3\n\
+                    output x 1,2,3,4\noutput y 1,2,3,5\noutput b 1,2,3,5\noutput c 1,2,3,4\n";
+        let word = |first: bool| Entries::Bits(vec![vec![first, true, !first]]);
+        let given = [Entries::Num(vec![5]), Entries::Num(vec![-6]), word(true), word(false)];
+        for (party, learned) in (1..).zip(ends(5, (body, P32), &given).unwrap()) {
+            let told = [party != 5, party != 4, party != 4, party != 5];
+            let right: Vec<_> = given.iter().zip(told).map(|(given, told)| told.then_some(given)).collect();
+            assert!(learned.iter().map(Option::as_ref).eq(right), "party {party}");
+        }
+    }
+
     /// Both parties of a pair draw the same masks, and all of them are uniform, however many there are: each
     /// eighth of the numbers and each of three low bits is met as often as it should be.
     #[test]

@@ -299,6 +299,20 @@ fn long_outputs_are_the_same_at_all_who_learn_them() {
     }
 }
 
+/// Nor is the last of many who learn an output left out.
+#[test]
+fn the_last_of_many_who_learn_an_output_says_the_same() {
+    let job = program("seven.txt", "input x 1 num in 0..9\noutput x 1,2,3,4,5,6,7\n");
+    let prepared = MixedEngine.jobs().own.unwrap().prepare(&job, &settings().among(7)).unwrap();
+    let told = vec![Own::new(vec![5; 8]); 7];
+    assert_eq!(prepared.collect(1, told.clone()), Ok(vec![5; 8]));
+    for party in 0..7 {
+        let mut wrong = told.clone();
+        wrong[party][7] = 0;
+        assert_eq!(prepared.collect(1, wrong).unwrap_err().party, PartyId::all(7).nth(party.max(1)));
+    }
+}
+
 /// As many parties and gates as a session takes, and none more.
 #[test]
 fn what_is_too_much_for_a_session_is_refused() {
