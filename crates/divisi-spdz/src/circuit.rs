@@ -172,6 +172,28 @@ mod tests {
         }
     }
 
+    /// What goes to all parties but one is opened to none but these, whoever that one is.
+    #[test]
+    fn the_last_of_many_parties_learns_its_own_alone() {
+        let all: Vec<PartyId> = PartyId::all(4).collect();
+        let groups: Vec<Group> = (0..4).map(|i| ([&all[..i], &all[i + 1..]].concat(), vec![i])).collect();
+        let ends = run(4, &PublicParameters::new("circuits"), |session| {
+            let mut e = engine(session)?;
+            let me = e.session().me();
+            let own = rows(0, &[0, 1, 2, 3], 5);
+            let mine = if me == PartyId::P1 { own.as_slice() } else { &[] };
+            let wires = enter(&mut e, &[(PartyId::P1, vec![0, 1, 2, 3])], 5, mine)?;
+            let wires = e.settled(wires)?;
+            let learned = deliver(&mut e, groups.clone(), 5, &wires)?;
+            Ok(learned.into_iter().map(|((_, wires), bits)| (wires, bits.to_vec())).collect::<Vec<_>>())
+        });
+        for (i, end) in ends.into_iter().enumerate() {
+            let wires: Vec<usize> = (0..4).filter(|wire| *wire != i).collect();
+            let bits = rows(0, &wires, 5);
+            assert_eq!(end, Ok(vec![(wires, bits)]), "{i}");
+        }
+    }
+
     #[test]
     fn a_wire_that_nobody_owns_is_refused() {
         let ends = run(3, &PublicParameters::new("circuits"), |session| {

@@ -2,7 +2,7 @@
 
 use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{Direction, PartyId, PublicParameters};
-use divisi_engine::job::{BlocksJob, Cipher, DesKeys, JobSpec, LookupJob};
+use divisi_engine::job::{AnswersJob, BlocksJob, Cipher, CipherMode, DesKeys, JobSpec, LookupJob, ModesJob};
 use divisi_engine::{EngineSettings, FileCipher, prepare};
 use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_ot::SetupConfig;
@@ -12,6 +12,9 @@ use divisi_symmetric::aes::KeySize;
 use std::collections::BTreeSet;
 
 const DEFAULT: Preparation = Preparation::Bucketed;
+
+/// Numbers of instances, some of which are alike in their lowest bytes.
+const COUNTS: [usize; 4] = [3, 4, 259, 3 + (1 << 32)];
 
 /// The parameters of the odd party.
 fn said(how: &str) -> PublicParameters {
@@ -76,7 +79,7 @@ fn all_that_is_public_about_a_job_is_compared() {
         for direction in [Direction::Encrypt, Direction::Decrypt] {
             let job = JobSpec::Blocks(BlocksJob { cipher, direction, count: 3 });
             let prepared = prepare(&Authenticated, &job, settings).unwrap();
-            for count in [3, 4] {
+            for count in COUNTS {
                 new(prepared.parameters(count), format!("{count} {job:?} {settings:?}"));
             }
         }
@@ -85,9 +88,18 @@ fn all_that_is_public_about_a_job_is_compared() {
         let job = JobSpec::Lookups(LookupJob { entries, inputs: 1, dimensions: None, count: 3, table: None });
         for settings in &settings {
             let prepared = prepare(&Authenticated, &job, settings).unwrap();
-            for count in [3, 4] {
+            for count in COUNTS {
                 new(prepared.parameters(count), format!("{count} {job:?} {settings:?}"));
             }
+        }
+    }
+    for settings in &settings {
+        let (cipher, mode) = (Cipher::Aes(KeySize::Aes128), CipherMode::Ecb);
+        let job = ModesJob { mode, cipher, messages: Vec::new() };
+        let job = JobSpec::Answers(AnswersJob::Modes(job));
+        let prepared = prepare(&Authenticated, &job, settings).unwrap();
+        for count in COUNTS {
+            new(prepared.parameters(count), format!("{count} known answers {settings:?}"));
         }
     }
 }

@@ -161,9 +161,14 @@ fn circuits_and_tables_that_differ_are_told_apart() {
         table[at] ^= change;
         lookups(4, Some(table))
     });
+    let long = [0, 255, 256, 511, 1023].map(|at| {
+        let mut table = vec![0x8001; 1024];
+        table[at] = 1;
+        lookups(1024, Some(table))
+    });
     let settings = EngineSettings::default().among(2);
     let (mut sessions, mut first, mut number) = (BTreeSet::new(), BTreeSet::new(), 0);
-    for (i, job) in circuits.chain(other).chain(tables).enumerate() {
+    for (i, job) in circuits.chain(other).chain(tables).chain(long).enumerate() {
         let prepared = prepare(&Authenticated, &job, &settings).unwrap();
         assert!(sessions.insert(prepared.parameters(COUNT).digest()), "{i}");
         if matches!(job, JobSpec::Circuit(_)) {
@@ -195,11 +200,9 @@ fn jobs_say_how_secure_they_are() {
     }
 }
 
-/// A stock serves with the settings with which it was made, and with peers that have all of its digest.
-#[test]
-fn a_stock_has_its_own_settings_and_peers() {
-    let dir = tempfile::tempdir().unwrap();
-    let info = StockInfo {
+/// The first of two parts of a stock.
+fn info() -> StockInfo {
+    StockInfo {
         id: [1; 32],
         party: 1,
         parties: 2,
@@ -211,10 +214,16 @@ fn a_stock_has_its_own_settings_and_peers() {
         rho: 40,
         blocks: 1,
         series: StockPlan::default().series::<Gf48>(),
-    };
+    }
+}
+
+/// A stock serves with the settings with which it was made, and with peers that have all of its digest.
+#[test]
+fn a_stock_has_its_own_settings_and_peers() {
+    let dir = tempfile::tempdir().unwrap();
     key().save(&dir.path().join("seal.key")).unwrap();
     let part = dir.path().join("party-1");
-    drop(Reserve::create(&part, key(), entropy(), info, Zeroizing::new(vec![1; 6])).unwrap());
+    drop(Reserve::create(&part, key(), entropy(), info(), Zeroizing::new(vec![1; 6])).unwrap());
     let cipher = Cipher::Aes(KeySize::Aes128);
     let job = JobSpec::Blocks(BlocksJob { cipher, direction: Direction::Encrypt, count: 1 });
     let end = |settings: EngineSettings| prepare(&Authenticated, &job, &settings).map(drop);
@@ -278,6 +287,33 @@ fn a_stock_that_does_not_suffice_is_left_as_it_is() {
         dirs.put_back(number);
         assert!(prepare(&Authenticated, &job, &settings).is_ok());
     }
+}
+
+/// However many parts there are on a machine, each is looked at, and a damaged one is refused.
+#[test]
+fn each_of_many_parts_is_looked_at() {
+    const PARTIES: usize = 5;
+    let dir = tempfile::tempdir().unwrap();
+    key().save(&dir.path().join("seal.key")).unwrap();
+    let part = |party: u8| dir.path().join(format!("party-{party}"));
+    for party in 1..=PARTIES as u8 {
+        let info = StockInfo { party, parties: PARTIES as u8, ..info() };
+        drop(Reserve::create(&part(party), key(), entropy(), info, Zeroizing::new(vec![1; 6])).unwrap());
+    }
+    let job = blocks(Cipher::Aes(KeySize::Aes128));
+    let settings = EngineSettings::default().among(PARTIES).with(PREP_FROM, dir.path().display());
+    let end = || prepare(&Authenticated, &job, &settings.clone().with(PEERS, "7a".repeat(32))).map(drop);
+    assert_eq!(end(), Ok(()));
+    for party in 1..=PARTIES as u8 {
+        let files = || std::fs::read_dir(part(party)).unwrap().map(|file| file.unwrap().path());
+        let whole: Vec<_> = files().map(|file| (std::fs::read(&file).unwrap(), file)).collect();
+        for (bytes, file) in &whole {
+            std::fs::write(file, bytes.iter().map(|byte| !byte).collect::<Vec<_>>()).unwrap();
+        }
+        assert!(end().is_err(), "party {party}");
+        whole.iter().for_each(|(bytes, file)| std::fs::write(file, bytes).unwrap());
+    }
+    assert_eq!(end(), Ok(()));
 }
 
 /// Who makes a stock agrees on each option, the number of blocks, and all of the peers' digest.
