@@ -389,14 +389,14 @@ mod tests {
                 panic!("no dealer");
             };
             let session = &mut session;
-            let (begun, made) = session.exchange(|session| {
+            let (begun, rows) = session.exchange(|session| {
                 let wanted = (Width::Macs, Bits::Random(300));
                 let mut begun = begin::<VoleRows>(session, ends, wanted, Some(40), AHEAD)?;
-                let made = begun.receive(session, ends, deltas)?;
-                Ok((begun, made))
+                let rows = begun.receive(session, ends, deltas)?;
+                Ok((begun, rows))
             })?;
             let tiles = begun.bits.to_vec();
-            begun.check(session, ends, deltas, coins, made).map(|_| tiles)
+            begun.check(session, ends, deltas, coins, rows).map(|_| tiles)
         });
         for (recording, end) in recordings.iter().zip(ends) {
             let [_, _, _, proven, _] = end.unwrap()[..] else { panic!("five tiles") };
