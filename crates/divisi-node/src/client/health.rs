@@ -274,6 +274,14 @@ mod tests {
             assert!(missing.iter().all(|party| trouble.contains(&party.to_string())), "{trouble}");
         }
         assert_eq!(HealthReport::default().missing(), [P1, P2, P3]);
+        let refused = Some(Err(Error::new(ErrorKind::Refused, HEALTH, "it knows you not")));
+        let report = HealthReport { servers: [gone(), refused, is(false, &[P1])] };
+        let reasons = [P1, P2, P3].map(|party| report.reason(party));
+        let [silent, apart] =
+            ["no answer from party 1: check that it", "party 3 has not joined the others: its"];
+        assert!(reasons[0].starts_with(silent) && reasons[2].starts_with(apart), "{reasons:?}");
+        assert_eq!(reasons[1], "it knows you not");
+        assert_eq!(HealthReport::default().reason(P2), "party 2 has not been asked yet");
         let asked = |unasked: Option<usize>| {
             let mut servers = [joined(), gone(), is(false, &[P1])];
             unasked.into_iter().for_each(|i| servers[i] = None);

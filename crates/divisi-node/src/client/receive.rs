@@ -309,6 +309,20 @@ mod tests {
         assert_eq!(named(&[(OWN_REASON, 1, 3), (OWN_REASON, 2, 1), (OWN_REASON, 3, 1)]), Some(3));
     }
 
+    /// One server that alone has a reason of its own is the one that knows why; of two that have one, and
+    /// beside what goes before any reason, none is.
+    #[test]
+    fn who_alone_knows_why_is_named() {
+        let error = |says| Error::new(ErrorKind::Refused, divisi_core::step!("x"), format!("no {says}"));
+        let named = |ranks: &[u8]| {
+            let errors = ranks.iter().zip(1..).map(|(rank, says)| (*rank, party(says), error(says)));
+            best(errors.collect()).unwrap().peer.map(PartyId::number)
+        };
+        assert_eq!([named(&[HEARSAY, OWN_REASON, HEARSAY]), named(&[LATE, OWN_REASON])], [Some(2); 2]);
+        assert_eq!(named(&[OWN_REASON, OWN_REASON, LATE]), None);
+        assert_eq!(named(&[0, OWN_REASON, LATE]), None);
+    }
+
     /// That the user made a mistake is believed of all three servers only, and what this client found itself
     /// is not the servers' word.
     #[test]

@@ -9,6 +9,8 @@ use super::node::Node;
 use crate::operator::{Answer, Asking, Deed, LONGEST, NAME, Order, OrderState, short};
 use crate::wire::{decode, encode};
 use divisi_store::{KeyState, StoreError};
+#[cfg(target_os = "linux")]
+use rustix::process::Uid;
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -84,7 +86,13 @@ fn attend(node: &Node, socket: &OperatorSocket) {
 #[cfg(target_os = "linux")]
 fn is_ours(stream: &UnixStream) -> bool {
     let theirs = rustix::net::sockopt::socket_peercred(stream).map(|who| who.uid);
-    theirs.is_ok_and(|uid| uid == rustix::process::geteuid() || uid.is_root())
+    theirs.is_ok_and(|uid| may_order(uid, rustix::process::geteuid()))
+}
+
+/// Whether a process of one user may give orders to a server of another.
+#[cfg(target_os = "linux")]
+fn may_order(theirs: Uid, own: Uid) -> bool {
+    theirs == own || theirs.is_root()
 }
 
 /// The permissions of the socket and its directory must suffice.
@@ -168,5 +176,26 @@ fn known(node: &Node, order: &Order) -> Result<Option<[u8; 16]>, String> {
         Err(StoreError::Io(path, e)) => Err(format!("{} cannot be read ({e})", path.display())),
         Err(_) if destroys => Ok(None),
         Err(e) => Err(e.to_string()),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// A server takes orders of its own user and of root: not of whoever has a number like it.
+    #[test]
+    fn no_other_user_gives_orders() {
+        for (theirs, own, good) in [
+            (1000, 1000, true),
+            (0, 1000, true),
+            (0, 0, true),
+            (1000, 0, false),
+            (1001, 1000, false),
+            (1000 + 256, 1000, false),
+            (1000 + (1 << 16), 1000, false),
+        ] {
+            assert_eq!(may_order(Uid::from_raw(theirs), Uid::from_raw(own)), good, "{theirs} {own}");
+        }
     }
 }

@@ -103,6 +103,14 @@ fn an_order_waits_until_all_three_have_asked() {
     // for another key of the same name it is a new order
     orders.ask(&order, Some([2; 16]), now).unwrap();
     assert_eq!(orders.stands(&order, Some([2; 16]), now), SAME);
+    // each order has a state of its own, whichever came first
+    let other = chown("l", &["alicia"]);
+    orders.ask(&other, ID, now).unwrap();
+    orders.ended(&other, orders.asking(&other), Ok(()));
+    for _ in 0..2 {
+        assert_eq!(orders.state(&other), Some((OrderState::Done, true)));
+        assert_eq!(orders.state(&order), Some((asked(&[2, 3], &[]), false)));
+    }
 }
 
 /// An order that not all servers carried out can be given again.

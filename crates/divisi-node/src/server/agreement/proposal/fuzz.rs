@@ -1,6 +1,6 @@
 //! Random inputs for what the leader of a round proposes.
 
-use super::{Announced, HEAD, Offer, announced, offers, write};
+use super::{Announced, GARBLED, HEAD, LEVELS, MOST, ORDER, Offer, announced, offers, write};
 use divisi_rep3::Rounds;
 
 /// The head of a message: a kind, a number, a digest.
@@ -50,4 +50,15 @@ fn random_calls() {
         offers.iter().for_each(|offer| write(offer, &mut again));
         if different && again == body { Ok(true) } else { Err("other offers".into()) }
     });
+}
+
+/// What is announced has one element at least, and so many at most.
+#[test]
+fn what_is_announced_has_a_first_and_a_last_length() {
+    for (kind, most) in [(3, ORDER), (LEVELS, MOST), (GARBLED, MOST)] {
+        for (count, good) in [(0, false), (1, true), (most, true), (most + 1, false)] {
+            let head: [u8; HEAD] = head(kind, count as u16).try_into().unwrap();
+            assert_eq!(announced(&head).is_some(), good, "{kind} {count}");
+        }
+    }
 }
