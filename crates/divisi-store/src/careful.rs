@@ -91,15 +91,20 @@ fn a_keys_file_is_wiped_before_it_goes() {
     }
 }
 
+/// A stock with one lot.
+fn with_a_lot(dir: &Path, disk: &Arc<Careful>) -> Reserve {
+    let made = Reserve::create_on(Box::new(disk.clone()), dir, key(1), entropy(), info(2), vec![1; 6].into());
+    let reserve = made.unwrap();
+    reserve.put(0, 4, &[1; 100]).unwrap();
+    reserve
+}
+
 /// The same of the lots of a stock that are used up, and of its head, which holds alpha.
 #[test]
 fn lots_and_heads_are_wiped_before_they_go() {
     let dir = tempfile::tempdir().unwrap();
     let disk = Arc::<Careful>::default();
-    let made =
-        Reserve::create_on(Box::new(disk.clone()), dir.path(), key(1), entropy(), info(2), vec![1; 6].into());
-    let reserve = made.unwrap();
-    reserve.put(0, 4, &[1; 100]).unwrap();
+    let reserve = with_a_lot(dir.path(), &disk);
     reserve.take(0, 4).unwrap();
     reserve.wipe(0, 0).unwrap();
     reserve.destroy().unwrap();
@@ -113,10 +118,7 @@ fn lots_and_heads_are_wiped_before_they_go() {
 fn the_head_of_a_stock_goes_before_all_else() {
     let dir = tempfile::tempdir().unwrap();
     let disk = Arc::<Careful>::default();
-    let made =
-        Reserve::create_on(Box::new(disk.clone()), dir.path(), key(1), entropy(), info(2), vec![1; 6].into());
-    let reserve = made.unwrap();
-    reserve.put(0, 4, &[1; 100]).unwrap();
+    let reserve = with_a_lot(dir.path(), &disk);
     reserve.destroy().unwrap();
     let ends = disk.ends.lock().unwrap();
     assert_eq!((&ends[0], ends.len()), (&(dir.path().join("head"), Fate::Wiped), 3));

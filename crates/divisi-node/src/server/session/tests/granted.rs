@@ -102,17 +102,22 @@ fn who_does_not_own_a_key_completes_no_change_of_it() {
     assert!((0..3).all(|i| three.refusal(i, 2, 1).is_some() && three.refusal(i, 1, 2).is_none()));
 }
 
+/// Server `i` makes alice's key, lets it serve alicia, and begins to encrypt a long message of hers.
+fn alicia_encrypts(three: &Three, i: usize, state: &mut ServerState<'_>) {
+    state.round(LEADER, &[offer(1)]).unwrap();
+    three.ask_for(i, 1, 2, alicia_is_served(true));
+    state.round(LEADER, &[step_of(2, 0)]).unwrap();
+    three.enter_as(i, 2, three.alicia(i));
+    three.ask_for(i, 2, 1, encrypt(200 << 10));
+    state.round(LEADER, &[offer(2)]).unwrap();
+}
+
 /// What a client has under way with a key ends at all three when the key is taken from it, and is wiped.
 #[test]
 fn who_is_served_no_more_has_nothing_under_way() {
     let three = Three::asked_for_key();
     let held = three.run(|i, state| {
-        state.round(LEADER, &[offer(1)]).unwrap();
-        three.ask_for(i, 1, 2, alicia_is_served(true));
-        state.round(LEADER, &[step_of(2, 0)]).unwrap();
-        three.enter_as(i, 2, three.alicia(i));
-        three.ask_for(i, 2, 1, encrypt(200 << 10));
-        state.round(LEADER, &[offer(2)]).unwrap();
+        alicia_encrypts(&three, i, state);
         let before = state.in_progress.len();
         three.ask_for(i, 1, 3, alicia_is_served(false));
         state.round(LEADER, &[step_of(3, 0)]).unwrap();
@@ -144,12 +149,7 @@ fn what_cannot_be_written_ends_all_the_same() {
             }
         });
         let held = three.run_over(meshes, |i, state| {
-            state.round(LEADER, &[offer(1)]).unwrap();
-            three.ask_for(i, 1, 2, alicia_is_served(true));
-            state.round(LEADER, &[step_of(2, 0)]).unwrap();
-            three.enter_as(i, 2, three.alicia(i));
-            three.ask_for(i, 2, 1, encrypt(200 << 10));
-            state.round(LEADER, &[offer(2)]).unwrap();
+            alicia_encrypts(&three, i, state);
             let before = state.in_progress.len();
             if i == 1 {
                 armed.store(true, Ordering::SeqCst);
