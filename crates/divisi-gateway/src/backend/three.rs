@@ -250,7 +250,7 @@ impl Backend for Three {
     }
 }
 
-/// The keys that all three list alike, sooner or later.
+/// The keys that all three list alike, in one of [`LISTS`] attempts.
 fn agreed(mut list: impl FnMut() -> Result<Vec<Listed>, Error>) -> Result<Vec<Key>, BackendTrouble> {
     let mut differs = Vec::new();
     for _ in 0..LISTS {

@@ -142,7 +142,7 @@ impl HealthReport {
         self.servers.get(party.index())?.as_ref()
     }
 
-    /// Whether each has been asked, and has answered or not.
+    /// Whether all three have been asked: of each it is known how it is, or why there is no answer.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.servers.iter().all(Option::is_some)
@@ -274,13 +274,13 @@ mod tests {
             assert!(missing.iter().all(|party| trouble.contains(&party.to_string())), "{trouble}");
         }
         assert_eq!(HealthReport::default().missing(), [P1, P2, P3]);
-        let refused = Some(Err(Error::new(ErrorKind::Refused, HEALTH, "it knows you not")));
+        let refused = Some(Err(Error::new(ErrorKind::Refused, HEALTH, "the client is not known")));
         let report = HealthReport { servers: [gone(), refused, is(false, &[P1])] };
         let reasons = [P1, P2, P3].map(|party| report.reason(party));
         let [silent, apart] =
             ["no answer from party 1: check that it", "party 3 has not joined the others: its"];
         assert!(reasons[0].starts_with(silent) && reasons[2].starts_with(apart), "{reasons:?}");
-        assert_eq!(reasons[1], "it knows you not");
+        assert_eq!(reasons[1], "the client is not known");
         assert_eq!(HealthReport::default().reason(P2), "party 2 has not been asked yet");
         let asked = |unasked: Option<usize>| {
             let mut servers = [joined(), gone(), is(false, &[P1])];

@@ -235,10 +235,10 @@ mod tests {
         }
     }
 
-    /// A system that starts no thread now may start one for what is given back later.
-    struct NoThread(AtomicBool);
+    /// A system that does not start the first thread, and starts all others.
+    struct NoFirstThread(AtomicBool);
 
-    impl World for NoThread {
+    impl World for NoFirstThread {
         fn now(&self) -> Instant {
             Instant::now()
         }
@@ -255,9 +255,10 @@ mod tests {
         }
     }
 
+    /// A thread that did not start is started with the next one that is given back.
     #[test]
     fn a_thread_that_did_not_start_is_started_later() {
-        let spare = Spare::new(Arc::new(NoThread(AtomicBool::new(false))));
+        let spare = Spare::new(Arc::new(NoFirstThread(AtomicBool::new(false))));
         for watched in [false, true] {
             spare.give_back(Some(()));
             assert_eq!(spare.lock().watched, watched);

@@ -311,7 +311,7 @@ mod tests {
             let fits = |bytes: u64| InputFile::of(vec![7; bytes as usize]).check(Direction::Decrypt, using);
             assert!(fits(bytes).is_ok() && fits(bytes - 1).is_err(), "{bytes}");
         }
-        // what is no CBC takes no message of any length, also if CBC has taken one
+        // only CBC takes six bytes, because the client pads them; KW does not, also after CBC has
         for (mode, good) in [(Mode::Cbc, true), (Mode::Kw, false), (Mode::Cbc, true), (Mode::Kw, false)] {
             assert_eq!(input.check(Direction::Encrypt, Some(Using::Mode(mode))).is_ok(), good, "{mode}");
         }

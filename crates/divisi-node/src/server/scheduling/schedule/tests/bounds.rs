@@ -107,14 +107,20 @@ fn each_message_has_its_time() {
     }
 }
 
+/// Connections of a client each, in this order, with a request that waits.
+fn waiting(schedule: &mut Schedule, ids: [u8; 3], now: Instant) -> [ConnectionId; 3] {
+    ids.map(|id| {
+        let id = enter(schedule, &format!("client {id}"), id);
+        schedule.receive(&id, hash(1), 40, now).unwrap();
+        id
+    })
+}
+
 /// Of clients that have had no turn the one whose request came first goes first, whatever its id is.
 #[test]
 fn who_came_first_goes_first() {
     let (mut schedule, now) = schedule();
-    let ids = [3, 1, 2].map(|id| enter(&mut schedule, &format!("client {id}"), id));
-    for id in &ids {
-        schedule.receive(id, hash(1), 40, now).unwrap();
-    }
+    let ids = waiting(&mut schedule, [3, 1, 2], now);
     for id in ids {
         assert_eq!(schedule.plan(now, Budget::ROUND, &ready)[0].connection, id);
         schedule.leave(&id, now);
@@ -125,10 +131,7 @@ fn who_came_first_goes_first() {
 #[test]
 fn all_that_wait_are_told_of_the_end() {
     let (mut schedule, now) = schedule();
-    let ids = [1, 2, 3].map(|id| enter(&mut schedule, &format!("client {id}"), id));
-    for id in &ids {
-        schedule.receive(id, hash(1), 40, now).unwrap();
-    }
+    let ids = waiting(&mut schedule, [1, 2, 3], now);
     let begun = Offer { connection: ids[1], number: 1, step: 0 };
     assert!(matches!(schedule.take(&begun), Stand::Ready(_)));
     schedule.ran(&begun, After::More { in_hand: false }, Duration::ZERO, now);
