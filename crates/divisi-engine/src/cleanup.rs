@@ -156,7 +156,6 @@ impl Drop for Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::any::Any;
     use std::process::{Command, Stdio};
     use std::thread;
 
@@ -201,28 +200,31 @@ mod tests {
         assert!(matches!(lock(&late).try_wait(), Ok(Some(_))));
     }
 
+    /// A thread that panics while it holds this.
+    fn panics<T>(with: impl FnOnce() -> T + Send) {
+        thread::scope(|scope| {
+            let end: thread::ScopedJoinHandle<'_, ()> = scope.spawn(|| {
+                let _held = with();
+                std::panic::resume_unwind(Box::new(()))
+            });
+            assert!(end.join().is_err());
+        });
+    }
+
     /// A panic takes along what the thread has registered, and keeps nobody from ending a process that the
     /// thread was about to use.
     #[test]
     fn a_panic_leaves_neither_paths_nor_processes() {
-        let panics = |with: Box<dyn FnOnce() -> Box<dyn Any> + Send>| {
-            let end = thread::spawn(move || {
-                let _held = with();
-                std::panic::resume_unwind(Box::new(()))
-            });
-            assert!(thread::JoinHandle::<()>::join(end).is_err());
-        };
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("some");
         std::fs::write(&path, "x").unwrap();
         let (cleanup, children) = (Cleanup::new(), [sleeper(), sleeper()]);
         let [own, other] = &children;
         let held = [cleanup.path(&path), cleanup.process(Arc::clone(own))];
-        panics(Box::new(move || Box::new(held)));
+        panics(move || held);
         assert!(!path.exists());
         let entry = cleanup.process(Arc::clone(other));
-        let used: &'static SharedChild = Box::leak(Box::new(Arc::clone(other)));
-        panics(Box::new(move || Box::new(lock(used))));
+        panics(|| lock(other));
         assert!(other.is_poisoned());
         drop(entry);
         for child in children {
