@@ -10,7 +10,7 @@ use crate::mac::kmac::{Kmac, OutputLength};
 use crate::sha3::Xof;
 use divisi_circuit::Program;
 use divisi_core::{Abort, Boolean, ProgramRun};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The largest length in bytes of a message that one program processes.
 pub(super) const MOST: usize = 512;
@@ -50,35 +50,47 @@ pub(super) enum Task {
     Chain(Chain, Vec<usize>),
 }
 
-/// Programs with what they compute; the one that was used last is at the end.
-type Programs = Vec<(Named, Task, Arc<Program>)>;
+/// The place of a program, which is locked while the program is made.
+type Place = Arc<Mutex<Option<Arc<Program>>>>;
 
-static PROGRAMS: Mutex<Programs> = Mutex::new(Vec::new());
+/// Places of programs, with what they compute; the one that was used last is at the end.
+static PROGRAMS: Mutex<Vec<(Named, Task, Place)>> = Mutex::new(Vec::new());
 
-/// The program for this task; it is made if it is not there.
+/// The program for this task. Whoever asks for it first makes it, and others wait meanwhile: several strands
+/// often begin with the same function.
 pub(super) fn program(
     named: &Named,
     task: Task,
     make: impl FnOnce() -> Result<Program, Abort>,
 ) -> Result<Arc<Program>, Abort> {
-    let programs = || PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_it = |entry: &(Named, Task, Arc<Program>)| entry.0 == *named && entry.1 == task;
-    {
-        let mut programs = programs();
-        if let Some(at) = programs.iter().position(is_it) {
-            let entry = programs.remove(at);
-            let program = entry.2.clone();
-            programs.push(entry);
-            return Ok(program);
-        }
+    let place = place(named, task);
+    let mut program = lock(&place);
+    if let Some(program) = &*program {
+        return Ok(program.clone());
     }
     let made = Arc::new(make()?);
-    let mut programs = programs();
+    *program = Some(made.clone());
+    Ok(made)
+}
+
+/// The place for the program of this task, in which there may be none yet.
+fn place(named: &Named, task: Task) -> Place {
+    let mut programs = lock(&PROGRAMS);
+    let at = programs.iter().position(|(of, its, _)| of == named && *its == task);
+    let entry = match at {
+        Some(at) => programs.remove(at),
+        None => (named.clone(), task, Place::default()),
+    };
+    let place = entry.2.clone();
     if programs.len() >= KEPT {
         programs.remove(0);
     }
-    programs.push((named.clone(), task, made.clone()));
-    Ok(made)
+    programs.push(entry);
+    place
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The wires of values in the order of [`drawn`]: the last byte of each value first.
@@ -121,9 +133,12 @@ pub(super) fn pad_states<E: Boolean>(
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::sha2::Sha2;
     use divisi_circuit::Build;
+    use divisi_core::{Misuse, step};
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     /// A program that is kept serves what it was made for, and nothing that differs from it in anything.
     #[test]
@@ -172,5 +187,36 @@ mod tests {
         for task in tasks {
             assert!(made(&Named::Chained, task.clone()), "{task:?}");
         }
+    }
+    /// Whoever asks for a program while it is made waits for it.
+    #[test]
+    fn a_program_that_many_ask_for_is_made_once() {
+        let (asked, made) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let ask = || {
+            asked.fetch_add(1, Relaxed);
+            let make = || {
+                made.fetch_add(1, Relaxed);
+                while asked.load(Relaxed) < 4 {
+                    std::thread::yield_now();
+                }
+                Ok(Build::new().finish())
+            };
+            program(&Named::Chained, Task::Pads(5555), make).unwrap()
+        };
+        let programs = std::thread::scope(|scope| {
+            let threads = [0; 4].map(|_| scope.spawn(ask));
+            threads.map(|thread| thread.join().unwrap())
+        });
+        assert!(programs.iter().all(|program| Arc::ptr_eq(program, &programs[0])));
+        assert_eq!(made.into_inner(), 1);
+    }
+
+    /// What could not be made is tried again.
+    #[test]
+    fn a_program_that_could_not_be_made_is_made_by_the_next() {
+        let ask = |made| program(&Named::Chained, Task::Pads(6666), || made);
+        let abort = Abort::Misuse { step: step!("drawn"), what: Misuse::CircuitUnfit };
+        assert_eq!(ask(Err(abort.clone())).err(), Some(abort));
+        assert!(ask(Ok(Build::new().finish())).is_ok());
     }
 }
