@@ -189,6 +189,7 @@ mod tests {
         let number =
             |name: &str, range| settings.number::<u8>(name, range).map_err(|error| error.to_string());
         assert_eq!(number("none", 1..=9), Ok(None));
+        assert_eq!(settings.clone().among(5).parties, Some(5));
         for (range, fits) in [(7..=7, true), (1..=9, true), (1..=6, false), (8..=9, false)] {
             let found = number("size", range.clone());
             assert!(if fits { found == Ok(Some(7)) } else { found.is_err() }, "{range:?}");

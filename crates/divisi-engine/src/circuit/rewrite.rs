@@ -43,10 +43,7 @@ pub const AS_IT_IS: Transcript = Transcript { to: Format::Fashion, turned: false
 /// [`Failure`] if the outputs differ, which would be an error of this program.
 pub fn optimised(circuit: &NamedCircuit, text: Option<&[u8]>) -> Result<Option<Program>, Failure> {
     let program = optimise(&circuit.program);
-    let wires = circuit.program.input_bits();
-    let mut inputs = vec![0; wires.div_ceil(8) * COMPARED];
-    Machine.entropy(&mut inputs);
-    let inputs = words(wires, COMPARED, &inputs);
+    let inputs = random_inputs(circuit.program.input_bits());
     let [before, after] = [&circuit.program, &program].map(|program| plain::run(program, &inputs));
     if before.is_err() || before != after {
         let name = &circuit.name;
@@ -60,6 +57,13 @@ pub fn optimised(circuit: &NamedCircuit, text: Option<&[u8]>) -> Result<Option<P
     };
     let new = written(&program, Format::Fashion)?;
     Ok((new.total() <= own.total() && new.and <= own.and).then_some(program))
+}
+
+/// Random inputs on which two circuits are compared.
+fn random_inputs(wires: usize) -> Vec<Vec<u64>> {
+    let mut inputs = vec![0; wires.div_ceil(8) * COMPARED];
+    Machine.entropy(&mut inputs);
+    words(wires, COMPARED, &inputs)
 }
 
 /// Whether to transcribe the file of a circuit in this way, and not to write the circuit from memory: yes,
@@ -132,6 +136,16 @@ mod tests {
     use divisi_symmetric::gates::Adder;
 
     const ADDER: &[u8] = include_bytes!("../../../divisi-circuit/tests/vectors/adder_32bit.txt");
+
+    /// Each wire has both values among any 64 inputs (but once in 2^63), and no two wires have the same ones.
+    #[test]
+    fn circuits_are_compared_on_random_inputs() {
+        let inputs = random_inputs(70);
+        assert!(inputs.len() == 70 && inputs.iter().all(|wire| wire.len() == COMPARED / 64));
+        assert!(inputs.iter().flatten().all(|word| ![0, u64::MAX].contains(word)));
+        let different: std::collections::BTreeSet<_> = inputs.iter().collect();
+        assert_eq!(different.len(), 70);
+    }
 
     /// A file is transcribed unless that takes more gates, and if it is a circuit at all.
     #[test]

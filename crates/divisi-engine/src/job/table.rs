@@ -90,6 +90,7 @@ mod tests {
         let table = UserTable::parse("# cubes\n0 1 8 27\n0x40 125 216\t343 # seven\n").unwrap();
         assert_eq!((table.entries(), table.width()), (&[0, 1, 8, 27, 64, 125, 216, 343][..], 9));
         assert_eq!(UserTable::parse("0 0").unwrap().width(), 1);
+        assert_eq!(UserTable::parse(&"1 ".repeat(1024)).unwrap().entries().len(), 1024);
         for (text, says) in [
             ("", "has 0 entries"),
             ("1 2 3", "has 3 entries: give a power of two"),

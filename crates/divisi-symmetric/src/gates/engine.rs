@@ -235,6 +235,18 @@ mod tests {
         bytes.iter().map(|byte| byte.bits().iter().map(value).collect()).collect()
     }
 
+    /// Bits of which one has other lanes are no byte.
+    #[test]
+    fn bits_of_a_byte_have_the_same_lanes() {
+        for at in 0..8 {
+            for (lanes, other) in [(2, 1), (1, 2), (3, 259)] {
+                let bits = std::array::from_fn(|i| GateBit(vec![7; if i == at { other } else { lanes }]));
+                let byte: Result<GateByte<u64>, Abort> = GateBytes::new(&mut Words::default()).convert(bits);
+                assert!(byte.is_err(), "{at} {lanes} {other}");
+            }
+        }
+    }
+
     /// Each lane has its own bits, also of later wires and in later runs; a wire of one lane serves all.
     #[test]
     fn lanes_are_run_and_looked_up_one_by_one() {

@@ -45,6 +45,15 @@ fn agrees(steps: Steps, plain: &[GcmMessage]) {
     in_batches(&PlainLab, plain, &expected);
 }
 
+/// Lengths whose last eight bits are zero are not taken for nothing.
+#[test]
+fn messages_of_256_bytes() {
+    let samples = &mut Samples::new(256);
+    let plain =
+        [(0, 256), (256, 0), (256, 512)].map(|(aad, text)| message(samples, KeySize::Aes128, aad, text));
+    agrees(Steps::new(3, 2).unwrap(), &plain);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

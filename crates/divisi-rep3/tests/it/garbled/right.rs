@@ -5,7 +5,7 @@ use divisi_core::Lanes;
 use divisi_core::testing::{Lab, OpenedOutputs, Outputs, PlainLab};
 use divisi_rep3::lab::{Rep3Lab, run};
 use divisi_symmetric::algorithm::Settings;
-use divisi_symmetric::batch::{Function, MacEngine, Messages, byte_values};
+use divisi_symmetric::batch::{Function, MacEngine, Messages, bits as bits_of, byte_values};
 use divisi_symmetric::suite::functions::{Case, in_pieces, outputs};
 
 /// Random programs, lanes over the edges of words, tiles and groups, every rotation of the roles.
@@ -151,7 +151,8 @@ fn functions_in_one_program_give_what_they_give_in_many() {
     }
 }
 
-/// A key of one lane serves messages of several lengths, as often as it is used; and an empty key is one.
+/// A key of one lane serves messages of several lengths, as often as it is used, also behind a first piece;
+/// and an empty key is one.
 #[test]
 fn one_key_serves_messages_of_several_lengths() {
     fn tags<L: Lab<Engine: MacEngine>>(lab: &L, name: &str, key: &[u8]) -> Vec<Vec<u8>> {
@@ -162,6 +163,10 @@ fn one_key_serves_messages_of_several_lengths() {
             let messages = Messages::public(e, &messages);
             let mut out = function.output(e, &messages, &[])?;
             out.extend(function.output(e, &messages, &[])?);
+            let piece: Vec<_> = (0..function.piece()).map(|i| e.public(&[i as u8, 1, 2, 3])).collect();
+            let (begun, piece) = (function.begin(e), bits_of(e, piece)?);
+            let state = function.update(e, begun, piece)?;
+            out.extend(function.finish(e, state, &messages, &[])?);
             Ok(Outputs::bytes(byte_values(e, out)?))
         };
         lab.run(&key, |e, key| run(e, &key)).unwrap().bytes

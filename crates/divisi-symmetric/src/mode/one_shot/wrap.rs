@@ -273,6 +273,25 @@ mod tests {
     use super::*;
     use divisi_core::{Plain, PlainByte};
 
+    /// SP 800-38F, 5.3.1: a key to wrap has two semiblocks or more, and for KWP any bytes; a ciphertext has
+    /// three semiblocks or more, and of KWP two.
+    #[test]
+    fn each_form_takes_its_lengths() {
+        for bytes in 0..50 {
+            let whole = bytes % 8 == 0;
+            for (form, direction, takes) in [
+                (WrapForm::Kw, Direction::Encrypt, whole && bytes >= 16),
+                (WrapForm::Kw, Direction::Decrypt, whole && bytes >= 24),
+                (WrapForm::Kwp, Direction::Encrypt, bytes > 0),
+                (WrapForm::Kwp, Direction::Decrypt, whole && bytes >= 16),
+            ] {
+                let message = vec![PlainByte::new(vec![1]); bytes];
+                let begun = Wrapping::new(&mut Plain, form, direction, false, &message);
+                assert_eq!(begun.is_ok(), takes, "{form:?} {direction:?} {bytes}");
+            }
+        }
+    }
+
     /// The number of a step is added whole, however many there are.
     #[test]
     fn numbers_of_steps_are_whole() {
