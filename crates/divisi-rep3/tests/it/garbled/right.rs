@@ -166,7 +166,8 @@ fn one_key_serves_messages_of_several_lengths() {
             let piece: Vec<_> = (0..function.piece()).map(|i| e.public(&[i as u8, 1, 2, 3])).collect();
             let (begun, piece) = (function.begin(e), bits_of(e, piece)?);
             let state = function.update(e, begun, piece)?;
-            out.extend(function.finish(e, state, &messages, &[])?);
+            let tails = Messages::public(e, &[b"one", b"x", b"two", b"another"]);
+            out.extend(function.finish(e, state, &tails, &[])?);
             Ok(Outputs::bytes(byte_values(e, out)?))
         };
         lab.run(&key, |e, key| run(e, &key)).unwrap().bytes
