@@ -87,3 +87,22 @@ impl Trio {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    /// A barrier settles what was opened before it began. An opening between its halves, which no digest
+    /// covers yet, is left to the next one.
+    #[test]
+    fn a_barrier_settles_what_came_before_it_alone() {
+        let compared = crate::local::run(|mut trio| {
+            trio.absorb("before", &[1]);
+            let begun = trio.begin_barrier()?;
+            trio.absorb("between", &[2]);
+            trio.end_barrier(begun)?;
+            let first = trio.is_compared();
+            trio.barrier()?;
+            Ok([first, trio.is_compared()])
+        });
+        assert_eq!(compared, Ok(vec![[false, true]; 3]));
+    }
+}

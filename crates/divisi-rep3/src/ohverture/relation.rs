@@ -179,8 +179,8 @@ mod tests {
         assert!(coefficients.len() > 40 && are_whole(&coefficients));
     }
 
-    /// No weight of one coin is a sum of others of its side, nor a coefficient one of other vectors; and the
-    /// two sides' weights are not in proportion.
+    /// No weight of one coin is a sum of others of its side, nor a coefficient one of other vectors; and no
+    /// product of two weights, one of each side, is a sum of other such products.
     #[test]
     fn weights_of_one_coin_are_independent() {
         // of so many vectors a single product is one
@@ -198,7 +198,8 @@ mod tests {
         });
         assert_eq!((left.len(), right.len(), products.len()), (5, 5, 15));
         assert_eq!([&left, &right, &products].map(|all| rank(all.iter().copied())), [5, 5, 15]);
-        assert!((1..5).all(|i| left[i] * right[0] != left[0] * right[i]));
+        // two wrong terms do not make up for each other, even if one is the other with its sides exchanged
+        assert_eq!(rank(left.iter().flat_map(|x| right.iter().map(move |y| *x * *y))), 25);
         assert_eq!(rank((0..40).map(|l| sums(40, l, 1)[2])), 40);
     }
 }
