@@ -302,12 +302,12 @@ mod tests {
         }
     }
 
-    /// What P_1 has of another value than its own, in one bit.
+    /// What a liar has of another value than its own, in one bit.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Other {
         Nothing,
         Delta,
-        /// A MAC under P_3's Delta.
+        /// A MAC under the Delta of the last party, or of P_1 if the liar is the last.
         Mac,
     }
 
@@ -323,27 +323,29 @@ mod tests {
         blake3::hash(name.as_bytes()).as_bytes().first_chunk().map_or(0, |word| u128::from_le_bytes(*word))
     }
 
-    /// How each of three parties ends the proof over rows of which P_1 has something else, in this bit.
-    fn ends(other: Other, bit: usize) -> Vec<Result<(), Abort>> {
-        let harness = Harness::new(3, &PublicParameters::new("tests of one delta"));
-        let told = harness.recording(party(3));
+    /// How each of n parties ends the proof over rows of which the liar has something else, in this bit.
+    fn ends(n: usize, liar: PartyId, other: Other, bit: usize) -> Vec<Result<(), Abort>> {
+        let harness = Harness::new(n, &PublicParameters::new("tests of one delta"));
+        let last = party(n as u8);
+        let deceived = if liar == last { party(1) } else { last };
+        let told = harness.recording(deceived);
         let ends = harness.act(|mut session| {
             let session = &mut session;
             let me = session.me();
-            let lies = |what| u128::from(other == what && me == party(1)) << bit;
+            let lies = |what| u128::from(other == what && me == liar) << bit;
             let x = |owner| word("x", [owner; 2], 0);
             let rows = |peer: PartyId, row: &dyn Fn(usize) -> u128| {
                 [(peer != me).then(|| Columns::of_rows(std::array::from_fn(row))), None]
             };
             let lie = |peer, r| {
-                if (peer, r) == (party(3), bit % RHO as usize) { lies(Other::Mac) } else { 0 }
+                if (peer, r) == (deceived, bit % RHO as usize) { lies(Other::Mac) } else { 0 }
             };
             let mac = |peer, r| {
                 word("key", [me, peer], r) ^ delta_of(peer) & mask((x(me) >> r) as u64) ^ lie(peer, r)
             };
             let made = PairRows {
-                macs: PartyId::all(3).map(|peer| rows(peer, &|r| mac(peer, r))).collect(),
-                keys: PartyId::all(3).map(|peer| rows(peer, &|r| word("key", [peer, me], r))).collect(),
+                macs: PartyId::all(n).map(|peer| rows(peer, &|r| mac(peer, r))).collect(),
+                keys: PartyId::all(n).map(|peer| rows(peer, &|r| word("key", [peer, me], r))).collect(),
             };
             let used = Delta::uniform(128, |out| *out = delta_of(me).to_le_bytes());
             let told = Delta::uniform(128, |out| *out = (delta_of(me) ^ lies(Other::Delta)).to_le_bytes());
@@ -394,14 +396,25 @@ mod tests {
     /// A Delta or a MAC that differs in one bit is found by an honest party, whichever bit it is.
     #[test]
     fn every_bit_of_a_delta_is_looked_at() {
-        assert!(ends(Other::Nothing, 0).iter().all(Result::is_ok));
+        assert!(ends(3, party(1), Other::Nothing, 0).iter().all(Result::is_ok));
         many(128, 2, |bit| {
             for other in [Other::Delta, Other::Mac] {
-                let ends = ends(other, bit);
+                let ends = ends(3, party(1), other, bit);
                 let mut found = ends[1..].iter().filter(|end| failed_check(end) == Some(checks::W10));
                 assert!(found.next().is_some(), "{other:?} {bit}: {ends:?}");
                 assert!(ends[1..].iter().all(Result::is_err), "{other:?} {bit}: {ends:?}");
             }
         });
+    }
+
+    /// The same of a liar at any place among five parties.
+    #[test]
+    fn every_party_is_held_to_one_delta() {
+        for (at, other) in (0..5).flat_map(|at| [Other::Delta, Other::Mac].map(|other| (at, other))) {
+            let ends = ends(5, party(1 + at), other, 77);
+            let honest = || (0..).zip(&ends).filter(|(place, _)| *place != at).map(|(_, end)| end);
+            assert!(honest().all(Result::is_err), "{other:?} {at}: {ends:?}");
+            assert!(honest().any(|end| failed_check(end) == Some(checks::W10)), "{other:?} {at}: {ends:?}");
+        }
     }
 }

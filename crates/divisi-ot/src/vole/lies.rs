@@ -9,7 +9,7 @@ use crate::softspoken::CHUNK;
 use crate::softspoken::layout::{Width, bit};
 use crate::softspoken::tree::Leaves;
 use divisi_core::PublicParameters;
-use divisi_core::testing::{Harness, failed_check, many, party};
+use divisi_core::testing::{Harness, failed_check, links, many, party};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const COIN: [u8; 16] = [0x35; 16];
@@ -221,4 +221,48 @@ fn every_tile_of_long_columns_is_looked_at() {
         assert!(found(&told(vec![distance + 2])), "tile {distance} + 2");
         assert!(found(&told(vec![1, 1 + distance])), "tiles at {distance}");
     }
+}
+
+/// One bit of a sum differs on one link of five parties: its holder names its maker, whichever they are.
+#[test]
+fn every_maker_is_checked_by_every_holder() {
+    const PARTIES: usize = 5;
+    // those of three parties are looked at wherever three parties are
+    let later: Vec<_> = links(PARTIES).filter(|(from, to)| from.index().max(to.index()) > 2).collect();
+    many(later.len(), 2, |i| {
+        let (from, to) = later[i];
+        let harness = Harness::new(PARTIES, &PublicParameters::new("lies among many")).patient();
+        harness.change(from, to, CHECK.name, 0, |body| body[16] ^= 1);
+        let ends = harness.act(|mut session| {
+            let me = session.me();
+            let deltas = Deltas::labels(1, Delta::drawn(me, |bytes| *bytes = [0x5a; 16]));
+            let (layout, key) = (deltas.layout(), deltas.towards(me));
+            let seeds = |c: usize| [2 * c as u128 + 5, 2 * c as u128 + 6];
+            let known = || (0..layout.all()).map(|c| Leaves::new(&seeds(c), true)).collect();
+            let but_one = || {
+                let of = |c: usize| Leaves::new(&[seeds(c)[1 - (bit(&key, c) & 1) as usize]], true);
+                (0..layout.all()).map(of).collect()
+            };
+            let peers = || PartyId::all(PARTIES).map(|peer| peer != me);
+            let mut ends = Ends {
+                layout,
+                makers: peers().map(|peer| peer.then(|| Maker::new(layout, known()))).collect(),
+                holders: peers().map(|peer| peer.then(|| Holder::new(layout, but_one()))).collect(),
+            };
+            let x = [3, 5].map(|word: u128| word.wrapping_mul(u128::MAX / 11));
+            let x = [x.as_slice(); PARTIES];
+            let (width, links) = (Width::Macs, Links::All);
+            let request = Request { width, each: VoleRows::each, tiles: 2, links, ahead: AHEAD };
+            let session = &mut session;
+            let made = session.exchange(|session| {
+                let begun = ends.begin(session, request, &x)?;
+                ends.finish(session, begun, &x, &deltas)
+            })?;
+            let sums = made.send_sums::<VoleRows>(session, COIN, &x, &ends)?;
+            sums.receive(session, checks::W5, &deltas).map(drop)
+        });
+        let end = &ends[to.index()];
+        let named = matches!(end, Err(Abort::CheckFailed { culprit: Some(maker), .. }) if *maker == from);
+        assert!(named && failed_check(end) == Some(checks::W5), "{from} {to}: {ends:?}");
+    });
 }
