@@ -265,3 +265,40 @@ impl<F: Mac> Party<F> {
 fn views(session: &mut Session) -> Option<Box<Echo>> {
     (session.parties() > 2).then(|| Box::new(Echo::new(session, VIEWS)))
 }
+
+#[cfg(test)]
+#[cfg(feature = "testing")]
+mod tests {
+    use super::*;
+    use crate::dealer::Dealer;
+    use divisi_core::PublicParameters;
+    use divisi_core::testing::run;
+    use divisi_field::Gf48;
+    use std::collections::BTreeSet;
+
+    /// Each pair of parties has a stream of its own for sharings of zero, and another one for those that
+    /// clients get, however many parties there are: what two parties lack is known to all others together.
+    #[test]
+    fn each_pair_shares_streams_of_its_own() {
+        for n in 2..=6 {
+            let ends = run(n, &PublicParameters::new("streams of pairs"), |session| {
+                let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
+                let first = |prgs: &mut [Prg]| {
+                    let mut words = [0; 1];
+                    prgs.iter_mut().map(|prg| (prg.words(&mut words), words[0]).1).collect::<Vec<u64>>()
+                };
+                Ok([first(&mut party.zeros), first(&mut party.client_zeros)])
+            });
+            let ends: Vec<[Vec<u64>; 2]> = ends.into_iter().map(Result::unwrap).collect();
+            let mut all = BTreeSet::new();
+            for (purpose, has) in [(0, n > 2), (1, true)] {
+                assert!(ends.iter().all(|end| end[purpose].len() == if has { n - 1 } else { 0 }), "{n}");
+                for (i, j) in (0..n).flat_map(|j| (0..j).map(move |i| (i, j))).filter(|_| has) {
+                    // peers are in order, without the party itself
+                    assert_eq!(ends[i][purpose][j - 1], ends[j][purpose][i], "{n}: {i} {j}");
+                    assert!(all.insert(ends[i][purpose][j - 1]), "{n}: {i} {j}");
+                }
+            }
+        }
+    }
+}

@@ -8,7 +8,7 @@ use crate::part::{Shareable, Word32};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Products;
-use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, links, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Step, step};
 use divisi_field::{Field, Gf2, Gf8, Gf48};
 use std::collections::HashSet;
@@ -363,21 +363,20 @@ fn openings_of_three_are_shared_anew() {
     }
 }
 
-/// Each receiver of an opening of a sigma compares it with the commitment of the same party.
+/// Each receiver of an opening of a sigma compares it with the commitment of the same party, among three
+/// parties and among five.
 #[test]
 fn each_opening_of_a_sigma_is_checked_by_each() {
-    for (from, to) in [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)] {
-        for at in [0, 31, 32, 37] {
-            let harness = harness(3);
-            harness.change(party(from), party(to), OPEN.name, 0, move |body| body[at] ^= 1);
-            let ends = harness.act(|session| {
-                let (mut party, mut dealer) = Dealer::deal(session, 7)?;
-                opened(&mut party, &mut dealer, 3, &[], 0)?;
-                party.check()
-            });
-            let end = &ends[usize::from(to) - 1];
-            assert_eq!(failed_check(end), Some(checks::K21), "{from} {to} {at}");
-        }
+    let of_three = links(3).flat_map(|link| [0, 31, 32, 37].map(|at| (3, link, at)));
+    for (n, (from, to), at) in of_three.chain(links(5).map(|link| (5, link, 31))) {
+        let harness = harness(n);
+        harness.change(from, to, OPEN.name, 0, move |body| body[at] ^= 1);
+        let ends = harness.act(|session| {
+            let (mut party, mut dealer) = Dealer::deal(session, 7)?;
+            opened(&mut party, &mut dealer, 3, &[], 0)?;
+            party.check()
+        });
+        assert_eq!(failed_check(&ends[to.index()]), Some(checks::K21), "{n} {from} {to} {at}");
     }
 }
 
