@@ -2,7 +2,7 @@
 //! pieces against the whole, and HKDF.
 
 use divisi_core::testing::PlainLab;
-use divisi_core::{Bytes, Plain};
+use divisi_core::{Abort, Bytes, Misuse, Plain};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::{Algorithm, Settings, Strength};
 use divisi_symmetric::batch::{self, Messages, bits, byte_values};
@@ -146,6 +146,16 @@ fn what_does_not_fit_is_misuse() {
     let state = gmac.begin(e);
     let short = bits(e, key.clone()).unwrap();
     assert!(gmac.update(e, state, short).is_err());
+    // a state of other messages than these, whose number is the same in its last eight bits
+    let hash = batch::Function::prepare(e, &Settings::new("sha256".parse().unwrap()), &[]).unwrap();
+    let piece: Vec<_> = (0..64).map(|_| e.public(&[7; 258])).collect();
+    for messages in [[&b"one"[..], b"three"], [b"three", b"one"]] {
+        let (begun, piece) = (hash.begin(e), bits(e, piece.clone()).unwrap());
+        let state = hash.update(e, begun, piece).unwrap();
+        let two = Messages::public(e, &messages);
+        let abort = hash.finish(e, state, &two, &[]).map(drop);
+        assert!(matches!(abort, Err(Abort::Misuse { what: Misuse::LanesDiffer, .. })), "{abort:?}");
+    }
 }
 
 /// RFC 5869, A.1 to A.3.
