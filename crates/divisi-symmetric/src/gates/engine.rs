@@ -241,7 +241,7 @@ mod tests {
         for at in 0..8 {
             for (lanes, other) in [(2, 1), (1, 2), (3, 259)] {
                 let bits = std::array::from_fn(|i| GateBit(vec![7; if i == at { other } else { lanes }]));
-                let byte: Result<GateByte<u64>, Abort> = GateBytes::new(&mut Words::default()).convert(bits);
+                let byte: Result<GateByte<u64>, Abort> = GateBytes::new(&mut Words).convert(bits);
                 assert!(byte.is_err(), "{at} {lanes} {other}");
             }
         }
