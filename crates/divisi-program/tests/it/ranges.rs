@@ -342,7 +342,11 @@ fn declarations_that_do_not_stand_are_refused() {
     refused("input x 1 num in 1..2 3\n", "line 2: a range is `in LOW..HIGH`");
     refused("input x 1 num in 1..x\n", "line 2: x is no end of a range");
     refused("input x 1 num in ..5\n", "line 2:  is no end of a range");
-    refused("input x 1 num in 1..0x\n", "line 2: 0x is no end of a range");
+    refused("input x 1 num in 1..0x\n", "line 2: 0x is no end of a range: a range is");
+    refused(
+        "input x 1 num in 1..99999999999999999999\n",
+        "line 2: 99999999999999999999 is no end of a range: it has more",
+    );
     refused(
         "input x 1 num in 0..1610612737\n",
         "line 2: the range 0..1610612737 is beyond -1610612736..1610612736, which num can be",
