@@ -57,22 +57,7 @@ fn holder_of(
     let ends = harness.act(|mut session| {
         let makes = session.me().index() == 0;
         let deltas = deltas();
-        let (layout, key) = (deltas.layout(), deltas.towards(session.me()));
-        let leaves = |known: bool| -> Vec<Leaves> {
-            let of = |c: usize| {
-                let seeds = [2 * c as u128 + 5, 2 * c as u128 + 6];
-                let unknown = (bit(&key, c) & 1) as usize;
-                if known { Leaves::new(&seeds, true) } else { Leaves::new(&[seeds[1 - unknown]], true) }
-            };
-            (0..layout.all()).map(of).collect()
-        };
-        let maker = || Some(Maker::new(layout, leaves(true)));
-        let holder = || Some(Holder::new(layout, leaves(false)));
-        let mut ends = Ends {
-            layout,
-            makers: if makes { vec![None, maker()] } else { vec![None, None] },
-            holders: if makes { vec![None, None] } else { vec![holder(), None] },
-        };
+        let mut ends = ends_of(2, session.me(), &deltas, [makes, !makes]);
         let x: Vec<u128> =
             (0..tiles as u128).map(|t| (t + 3) * 0x1234_5678_9abc_def0_0fed_cba9_8765).collect();
         let x = [x.as_slice(), x.as_slice()];
@@ -88,6 +73,24 @@ fn holder_of(
             .map(|_| ())
     });
     ends.into_iter().nth(1).unwrap_or_else(|| unreachable!("two parties"))
+}
+
+/// A party's ends with each of its peers, as far as it makes rows and holds them, over trees of seeds that
+/// are the same for all.
+fn ends_of(n: usize, me: PartyId, deltas: &Deltas, [makes, holds]: [bool; 2]) -> Ends {
+    let (layout, key) = (deltas.layout(), deltas.towards(me));
+    let leaves = |known: bool| -> Vec<Leaves> {
+        let of = |c: usize| {
+            let seeds = [2 * c as u128 + 5, 2 * c as u128 + 6];
+            let unknown = (bit(&key, c) & 1) as usize;
+            if known { Leaves::new(&seeds, true) } else { Leaves::new(&[seeds[1 - unknown]], true) }
+        };
+        (0..layout.all()).map(of).collect()
+    };
+    let with = |wanted: bool| PartyId::all(n).map(move |peer| wanted && peer != me);
+    let makers = with(makes).map(|with| with.then(|| Maker::new(layout, leaves(true)))).collect();
+    let holders = with(holds).map(|with| with.then(|| Holder::new(layout, leaves(false)))).collect();
+    Ends { layout, makers, holders }
 }
 
 fn found(end: &Result<(), Abort>) -> bool {
@@ -236,19 +239,7 @@ fn every_maker_is_checked_by_every_holder() {
         let ends = harness.act(|mut session| {
             let me = session.me();
             let deltas = Deltas::labels(1, Delta::drawn(me, |bytes| *bytes = [0x5a; 16]));
-            let (layout, key) = (deltas.layout(), deltas.towards(me));
-            let seeds = |c: usize| [2 * c as u128 + 5, 2 * c as u128 + 6];
-            let known = || (0..layout.all()).map(|c| Leaves::new(&seeds(c), true)).collect();
-            let but_one = || {
-                let of = |c: usize| Leaves::new(&[seeds(c)[1 - (bit(&key, c) & 1) as usize]], true);
-                (0..layout.all()).map(of).collect()
-            };
-            let peers = || PartyId::all(PARTIES).map(|peer| peer != me);
-            let mut ends = Ends {
-                layout,
-                makers: peers().map(|peer| peer.then(|| Maker::new(layout, known()))).collect(),
-                holders: peers().map(|peer| peer.then(|| Holder::new(layout, but_one()))).collect(),
-            };
+            let mut ends = ends_of(PARTIES, me, &deltas, [true; 2]);
             let x = [3, 5].map(|word: u128| word.wrapping_mul(u128::MAX / 11));
             let x = [x.as_slice(); PARTIES];
             let (width, links) = (Width::Macs, Links::All);
