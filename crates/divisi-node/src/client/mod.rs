@@ -190,6 +190,12 @@ impl Client {
         self.number
     }
 
+    /// Close the connection with one server.
+    #[cfg(test)]
+    pub(crate) fn leave(&mut self, party: PartyId) {
+        self.links[party.index()].leave();
+    }
+
     /// The number of a request that begins now.
     fn next_number(&mut self) -> u64 {
         self.number += 1;

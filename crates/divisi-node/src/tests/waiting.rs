@@ -48,7 +48,8 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
     let receive = |c: &mut Connection| decode::<ToServer>(&c.recv(LONGEST).unwrap()).unwrap();
     receive(&mut connection);
     say(&mut connection, &ToClient::Ready);
-    receive(&mut connection);
+    let Ok(request) = connection.recv(LONGEST) else { return };
+    decode::<ToServer>(&request).unwrap();
     let begun = Instant::now();
     match way {
         ServerConduct::Silent => while connection.recv_within(LONGEST, 10 * LIMIT).is_ok() {},
@@ -187,6 +188,23 @@ fn what_may_have_been_done_is_not_sent_again() {
             assert!(begun.elapsed() < 2 * IN_TIME, "{call} {:?}", begun.elapsed());
         });
     }
+}
+
+/// A request that did not reach one of the servers, whichever it is, was not done.
+#[test]
+fn what_one_server_was_not_sent_was_not_done() {
+    std::thread::scope(|s| {
+        for party in PartyId::all(3) {
+            s.spawn(move || {
+                served([ServerConduct::Waits; 3], |config, identity, _| {
+                    let mut alice = Client::connect(config, &identity, world()).unwrap();
+                    alice.leave(party);
+                    alice.key_list().unwrap_err();
+                    assert!(!alice.is_lost(), "{party}");
+                });
+            });
+        }
+    });
 }
 
 /// When a server is gone the two others are left at once: what they say of the request later belongs to no
