@@ -266,8 +266,7 @@ fn views(session: &mut Session) -> Option<Box<Echo>> {
     (session.parties() > 2).then(|| Box::new(Echo::new(session, VIEWS)))
 }
 
-#[cfg(test)]
-#[cfg(feature = "testing")]
+#[cfg(all(test, feature = "testing"))]
 mod tests {
     use super::*;
     use crate::dealer::Dealer;
@@ -283,11 +282,13 @@ mod tests {
         for n in 2..=6 {
             let ends = run(n, &PublicParameters::new("streams of pairs"), |session| {
                 let (mut party, _) = Dealer::<Gf48>::deal(session, 7)?;
-                let first = |prgs: &mut [Prg]| {
-                    let mut words = [0; 1];
-                    prgs.iter_mut().map(|prg| (prg.words(&mut words), words[0]).1).collect::<Vec<u64>>()
+                let first = |prg: &mut Prg| {
+                    let mut word = [0];
+                    prg.words(&mut word);
+                    word[0]
                 };
-                Ok([first(&mut party.zeros), first(&mut party.client_zeros)])
+                let [zeros, client_zeros] = [&mut party.zeros, &mut party.client_zeros];
+                Ok([zeros, client_zeros].map(|prgs| prgs.iter_mut().map(first).collect::<Vec<u64>>()))
             });
             let ends: Vec<[Vec<u64>; 2]> = ends.into_iter().map(Result::unwrap).collect();
             let mut all = BTreeSet::new();

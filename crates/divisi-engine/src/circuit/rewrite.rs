@@ -137,7 +137,8 @@ mod tests {
 
     const ADDER: &[u8] = include_bytes!("../../../divisi-circuit/tests/vectors/adder_32bit.txt");
 
-    /// Each wire has both values among any 64 inputs (but once in 2^63), and no two wires have the same ones.
+    /// Each wire has both values among any 64 inputs, but once in 2^52 tests, and no two wires have the same
+    /// ones.
     #[test]
     fn circuits_are_compared_on_random_inputs() {
         let inputs = random_inputs(70);

@@ -45,11 +45,12 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
     let mut connection = listener.next_client(Duration::from_secs(30)).unwrap();
     let (lowest, highest) = VERSIONS;
     say(&mut connection, &ToClient::Welcome { lowest, highest, party: me.number(), challenge: [0; 32] });
-    let receive = |c: &mut Connection| decode::<ToServer>(&c.recv(LONGEST).unwrap()).unwrap();
-    receive(&mut connection);
+    let receive = |c: &mut Connection| c.recv(LONGEST).map(|message| decode::<ToServer>(&message).unwrap());
+    receive(&mut connection).unwrap();
     say(&mut connection, &ToClient::Ready);
-    let Ok(request) = connection.recv(LONGEST) else { return };
-    decode::<ToServer>(&request).unwrap();
+    if receive(&mut connection).is_err() {
+        return; // the client has left
+    }
     let begun = Instant::now();
     match way {
         ServerConduct::Silent => while connection.recv_within(LONGEST, 10 * LIMIT).is_ok() {},

@@ -18,15 +18,6 @@ fn operations(op: Op, numbers: NumberSize, form: BitForm, private: bool) -> Oper
     of(ciphertexts.map_or(70, |ring| ring.dimension() + 5))
 }
 
-/// An input has as many bytes as its size of numbers takes, and what is random has none.
-#[test]
-fn inputs_have_the_length_of_numbers() {
-    for (numbers, bytes) in [(NumberSize::Bits31, 4), (NumberSize::Bits61, 8)] {
-        let length = |op| operations(op, numbers, BitForm::Cot, false).job.input_length();
-        assert_eq!([Op::Dabit, Op::B2a, Op::A2b, Op::Lookup].map(length), [0, bytes, bytes, bytes]);
-    }
-}
-
 fn so_many(job: OperationJob, form: BitForm) -> Operations {
     let adder = (job.op == Op::A2b).then(NumberAdder::default);
     let form = job.op.has_bits().then_some(form);
@@ -101,6 +92,15 @@ fn gives_what_is_expected(op: Op, numbers: NumberSize, form: BitForm, private: b
             wrong[1][8 * at..8 * at + 8].iter_mut().for_each(|byte| *byte ^= 0xff);
             assert!(of.sums(of.job.count, &wrong).unwrap().contains(&0), "{op:?}: word {at}");
         }
+    }
+}
+
+/// An input has as many bytes as its size of numbers takes, and what is random has none.
+#[test]
+fn inputs_have_the_length_of_numbers() {
+    for (numbers, bytes) in [(NumberSize::Bits31, 4), (NumberSize::Bits61, 8)] {
+        let length = |op| operations(op, numbers, BitForm::Cot, false).job.input_length();
+        assert_eq!([Op::Dabit, Op::B2a, Op::A2b, Op::Lookup].map(length), [0, bytes, bytes, bytes]);
     }
 }
 

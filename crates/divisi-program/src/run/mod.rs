@@ -5,6 +5,8 @@
 //! are public.
 
 mod ends;
+#[cfg(test)]
+mod tests;
 
 use crate::code::Code;
 use crate::node::{self, Id, NOWHERE, Node};
