@@ -1,6 +1,7 @@
 //! Messages that a client has the servers hash or authenticate, piece by piece.
 
 use super::keys::combine;
+use super::parts::{Part, parts};
 use super::{Client, differ};
 use crate::error::{Error, ErrorKind};
 use crate::request::{IV, Item, MESSAGE, PIECE, Tag, ToClient, ToServer, UsedKey, context};
@@ -121,24 +122,20 @@ impl Client {
         let number = self.next_number();
         let pieces = length.div_ceil(PIECE as u64);
         let (mut begun, mut last) = (None, None);
-        let message = |client: &Client, index: u64| match index {
-            0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
-            _ if index > pieces => Ok([(); 3].map(|()| ToServer::Finish { number })),
-            _ => {
-                let left = length - (index - 1) * PIECE as u64;
-                let mut message = Zeroizing::new(vec![0; left.min(PIECE as u64) as usize]);
-                input.read_exact(&mut message).map_err(|e| {
-                    let message = format!(
-                        "the input cannot be read to its end ({e}): give a file that no other program changes"
-                    );
-                    Error::new(ErrorKind::Usage, INPUT, message)
-                })?;
-                Ok(client.split(&message).map(|body| ToServer::Data { number, index: index - 1, body }))
-            }
+        let piece = |client: &Client, index: u64| {
+            let left = length - index * PIECE as u64;
+            let mut message = Zeroizing::new(vec![0; left.min(PIECE as u64) as usize]);
+            input.read_exact(&mut message).map_err(|e| {
+                let message = format!(
+                    "the input cannot be read to its end ({e}): give a file that no other program changes"
+                );
+                Error::new(ErrorKind::Usage, INPUT, message)
+            })?;
+            Ok(client.split(&message).map(|body| ToServer::Data { number, index, body }))
         };
-        self.stream(step, pieces + 2, message, |client, index, answers| {
-            match index {
-                0 => {
+        self.send_parts(step, item, parts(pieces), piece, |client, part, answers| {
+            match part {
+                Part::Request => {
                     let (nonce, used) = client.same(step, answers, |answer| match answer {
                         ToClient::Tagging { nonce, key } => Some((nonce, key)),
                         _ => None,
@@ -148,11 +145,11 @@ impl Client {
                     }
                     begun = Some((nonce, used));
                 }
-                _ if index > pieces => last = Some(answers),
-                _ => {
+                Part::Finish => last = Some(answers),
+                Part::Piece(nth) | Part::Again(nth) => {
                     client
                         .same(step, answers, |answer| matches!(answer, ToClient::Accepted).then_some(()))?;
-                    progress((index * PIECE as u64).min(length));
+                    progress(((nth + 1) * PIECE as u64).min(length));
                 }
             }
             Ok(())

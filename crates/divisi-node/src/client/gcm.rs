@@ -3,6 +3,7 @@
 mod stream;
 
 use super::keys::combine;
+use super::parts::{Part, parts};
 use super::{Client, differ, unexpected};
 use crate::error::{Error, ErrorKind};
 use crate::request::{AAD, IV, Item, ToClient, ToServer, UsedKey, chunk_digest, context};
@@ -86,37 +87,20 @@ impl Client {
         let item = Item::Encrypt { key: key.clone(), aad: associated(aad)?, length, way: self.way };
         let number = self.next_number();
         let chunks = length.div_ceil(CHUNK as u64);
-        let message = |client: &Client, index: u64| match index {
-            0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
-            _ if index > chunks => Ok([(); 3].map(|()| ToServer::Finish { number })),
-            _ => {
-                let content = chunk(input, length - (index - 1) * CHUNK as u64)?;
-                Ok(client.split(&content).map(|body| ToServer::Data { number, index: index - 1, body }))
-            }
+        let piece = |client: &Client, index: u64| {
+            let content = chunk(input, length - index * CHUNK as u64)?;
+            Ok(client.split(&content).map(|body| ToServer::Data { number, index, body }))
         };
-        self.stream(ENCRYPT, chunks + 2, message, |client, index, answers| match index {
-            0 => {
-                let (iv, used) = client.same(ENCRYPT, answers, |answer| match answer {
-                    ToClient::Sealing { iv, key } => Some((iv, key)),
-                    _ => None,
-                })?;
-                client.found(key, used)?;
-                write(output, &iv)
-            }
-            _ if index > chunks => {
-                let tag = client.same(ENCRYPT, answers, |answer| match answer {
-                    ToClient::Tag(tag) => Some(tag),
-                    _ => None,
-                })?;
-                write(output, &tag)
-            }
-            _ => {
-                let context = context(&client.id, number, index - 1);
-                let due = (length - (index - 1) * CHUNK as u64).min(CHUNK as u64) as usize;
-                write(output, &ciphertext(&context, answers, due)?)?;
-                progress((index * CHUNK as u64).min(length));
+        self.send_parts(ENCRYPT, &item, parts(chunks), piece, |client, part, answers| match part {
+            Part::Request => write_iv(client, key, answers, output),
+            Part::Piece(nth) | Part::Again(nth) => {
+                let begin = nth * CHUNK as u64;
+                let due = (length - begin).min(CHUNK as u64);
+                write(output, &ciphertext(&context(&client.id, number, nth), answers, due as usize)?)?;
+                progress(begin + due);
                 Ok(())
             }
+            Part::Finish => write_tag(client, answers, output),
         })?;
         output.flush().map_err(|e| unusable(OUTPUT, "the output cannot be written", &e))
     }
@@ -179,29 +163,25 @@ impl Client {
         let number = self.next_number();
         let chunks = content.div_ceil(CHUNK as u64);
         // a short ciphertext is sent once, and its plaintext is the answer to `Finish`
-        let finish = chunks + 1;
-        let last = if item.is_short() { finish } else { finish + chunks };
-        let message = |_: &Client, index: u64| match index {
-            0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
-            _ if index == finish => Ok([(); 3].map(|()| ToServer::Finish { number })),
-            _ => {
-                let place = if index < finish { index - 1 } else { index - finish - 1 };
-                if place == 0 {
-                    input.seek(begin).map_err(failed)?;
-                }
-                let body = Blob(chunk(input, content - place * CHUNK as u64)?.to_vec());
-                Ok([(); 3].map(|()| ToServer::Data { number, index: place, body: body.clone() }))
+        let is_short = item.is_short();
+        let again = (0..if is_short { 0 } else { chunks }).map(Part::Again);
+        let piece = |_: &Client, index: u64| {
+            if index == 0 {
+                input.seek(begin).map_err(failed)?;
             }
+            let body = Blob(chunk(input, content - index * CHUNK as u64)?.to_vec());
+            Ok([(); 3].map(|()| ToServer::Data { number, index, body: body.clone() }))
         };
-        self.stream(DECRYPT, last + 1, message, |client, index, answers| {
-            let place = match index {
-                _ if index == last && chunks > 0 => chunks - 1,
-                _ if index == finish => {
+        let parts = parts(chunks).chain(again);
+        self.send_parts(DECRYPT, &item, parts, piece, |client, part, answers| {
+            let place = match part {
+                Part::Request | Part::Piece(_) => return client.same(DECRYPT, answers, accepted),
+                Part::Finish if is_short && chunks > 0 => chunks - 1,
+                Part::Finish => {
                     return client
                         .same(DECRYPT, answers, |answer| matches!(answer, ToClient::Valid).then_some(()));
                 }
-                _ if index < finish => return client.same(DECRYPT, answers, accepted),
-                _ => index - finish - 1,
+                Part::Again(nth) => nth,
             };
             let plain = combine(DECRYPT, &context(&client.id, number, place), answers)?;
             if plain.len() as u64 != (content - place * CHUNK as u64).min(CHUNK as u64) {
@@ -213,6 +193,28 @@ impl Client {
         })?;
         output.flush().map_err(|e| unusable(OUTPUT, "the output cannot be written", &e))
     }
+}
+
+fn write_iv(
+    client: &mut Client,
+    key: &KeyName,
+    answers: [ToClient; 3],
+    output: &mut dyn Write,
+) -> Result<(), Error> {
+    let (iv, used) = client.same(ENCRYPT, answers, |answer| match answer {
+        ToClient::Sealing { iv, key } => Some((iv, key)),
+        _ => None,
+    })?;
+    client.found(key, used)?;
+    write(output, &iv)
+}
+
+fn write_tag(client: &Client, answers: [ToClient; 3], output: &mut dyn Write) -> Result<(), Error> {
+    let tag = client.same(ENCRYPT, answers, |answer| match answer {
+        ToClient::Tag(tag) => Some(tag),
+        _ => None,
+    })?;
+    write(output, &tag)
 }
 
 fn accepted(answer: ToClient) -> Option<()> {

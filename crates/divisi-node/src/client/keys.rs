@@ -1,5 +1,6 @@
 //! A client's requests about keys.
 
+use super::parts::Part;
 use super::{Client, differ, disagree, unexpected};
 use crate::admit::is_client_name;
 use crate::error::{Error, ErrorKind};
@@ -70,12 +71,11 @@ impl Client {
         let number = self.next_number();
         let item = Item::KeyImport(new.clone());
         let mut made = None;
-        let message = |client: &Client, index: u64| match index {
-            0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
-            _ => Ok(client.split(key).map(|body| ToServer::Data { number, index: 0, body })),
-        };
-        self.stream(IMPORT, 2, message, |client, index, answers| {
-            if index == 0 {
+        let piece =
+            |client: &Client, index| Ok(client.split(key).map(|body| ToServer::Data { number, index, body }));
+        let parts = [Part::Request, Part::Piece(0)].into_iter();
+        self.send_parts(IMPORT, &item, parts, piece, |client, part, answers| {
+            if part == Part::Request {
                 return client
                     .same(IMPORT, answers, |answer| matches!(answer, ToClient::Accepted).then_some(()));
             }

@@ -13,6 +13,7 @@ mod keys;
 mod link;
 mod map;
 mod modes;
+mod parts;
 mod pool;
 mod receive;
 mod spare;

@@ -2,6 +2,7 @@
 
 use super::gcm::{associated, ciphertext};
 use super::keys::combine;
+use super::parts::{Part, parts};
 use super::{Client, differ};
 use crate::error::{Error, ErrorKind};
 use crate::request::{Item, Mode, ModeRequest, PIECE, ToClient, ToServer, context};
@@ -103,43 +104,38 @@ impl Client {
         let pieces = content.len().div_ceil(PIECE) as u64;
         let (mode, encrypts, key) = (asked.mode, asked.encrypts, asked.key.clone());
         let item = Item::Mode(asked);
-        let piece = |index: u64| content.chunks(PIECE).nth((index - 1) as usize).unwrap_or_default();
-        let message = |client: &Client, index: u64| match index {
-            0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
-            _ if index > pieces => Ok([(); 3].map(|()| ToServer::Finish { number })),
-            _ if encrypts => {
-                Ok(client.split(piece(index)).map(|body| ToServer::Data { number, index: index - 1, body }))
-            }
-            _ => {
-                let body = Blob(piece(index).to_vec());
-                Ok([(); 3].map(|()| ToServer::Data { number, index: index - 1, body: body.clone() }))
-            }
+        let piece = |index: u64| content.chunks(PIECE).nth(index as usize).unwrap_or_default();
+        let shared = |client: &Client, index: u64| {
+            let bodies = match encrypts {
+                true => client.split(piece(index)),
+                false => [(); 3].map(|()| Blob(piece(index).to_vec())),
+            };
+            Ok(bodies.map(|body| ToServer::Data { number, index, body }))
         };
         // large enough never to move: a move would leave a copy behind
         let mut out = Zeroizing::new(Vec::with_capacity(content.len() + BLOCK));
-        self.stream(step, pieces + 2, message, |client, index, answers| {
-            let is_last = index > pieces;
-            if index == 0 {
-                let (iv, used) = client.same(step, answers, |answer| match answer {
-                    ToClient::Begun { iv, key } => Some((iv, key)),
-                    _ => None,
-                })?;
-                client.found(&key, used)?;
-                if encrypts && mode == Mode::Cbc {
-                    out.extend_from_slice(&iv);
+        self.send_parts(step, &item, parts(pieces), shared, |client, part, answers| {
+            let (nth, bytes, done, said) = match part {
+                Part::Request => {
+                    let (iv, used) = client.same(step, answers, |answer| match answer {
+                        ToClient::Begun { iv, key } => Some((iv, key)),
+                        _ => None,
+                    })?;
+                    client.found(&key, used)?;
+                    if encrypts && mode == Mode::Cbc {
+                        out.extend_from_slice(&iv);
+                    }
+                    return Ok(());
                 }
-                return Ok(());
-            }
-            if is_last == (mode == Mode::Cbc) {
-                let said = |answer| match answer {
-                    ToClient::Accepted if !is_last => Some(()),
-                    ToClient::Done if is_last => Some(()),
-                    _ => None,
-                };
-                client.same(step, answers, said)?;
+                Part::Piece(nth) | Part::Again(nth) => {
+                    (nth, piece(nth).len(), (nth + 1) * PIECE as u64, ToClient::Accepted)
+                }
+                Part::Finish => (0, content.len(), content.len() as u64, ToClient::Done),
+            };
+            // in CBC each piece has its answer, in the other modes only the end has one
+            if (part == Part::Finish) == (mode == Mode::Cbc) {
+                client.same(step, answers, |answer| (answer == said).then_some(()))?;
             } else {
-                // in CBC each piece has its answer, in the other modes only the end has one
-                let (nth, bytes) = if is_last { (0, content.len()) } else { (index - 1, piece(index).len()) };
                 let context = context(&client.id, number, nth);
                 if encrypts {
                     let due = match mode {
@@ -161,7 +157,7 @@ impl Client {
                     out.extend_from_slice(&content);
                 }
             }
-            progress((index * PIECE as u64).min(content.len() as u64));
+            progress(done.min(content.len() as u64));
             Ok(())
         })?;
         Ok(out)

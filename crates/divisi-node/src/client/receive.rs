@@ -12,7 +12,7 @@
 use super::link::Link;
 use super::{Client, GRACE, differ, of_one};
 use crate::error::{Error, ErrorKind, Failed};
-use crate::request::{Reply, ToClient, ToServer, UNANSWERED};
+use crate::request::{Reply, ToClient, ToServer};
 use divisi_core::{PartyId, Step};
 use std::time::Duration;
 
@@ -44,48 +44,8 @@ impl Client {
         self.answers(step)
     }
 
-    /// Send messages, numbered from 0, and take the answers to each, in order: up to [`UNANSWERED`] messages
-    /// are sent ahead of their answers.
-    pub(super) fn stream(
-        &mut self,
-        step: Step,
-        count: u64,
-        mut message: impl FnMut(&Client, u64) -> Result<[ToServer; 3], Error>,
-        answer: impl FnMut(&mut Client, u64, [ToClient; 3]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let numbered = |client: &Client, at: u64| (at < count).then(|| message(client, at)).transpose();
-        self.stream_while(step, numbered, answer)
-    }
-
-    /// The same for messages whose number is not known before: there are no more after the first `None`.
-    pub(super) fn stream_while(
-        &mut self,
-        step: Step,
-        mut message: impl FnMut(&Client, u64) -> Result<Option<[ToServer; 3]>, Error>,
-        mut answer: impl FnMut(&mut Client, u64, [ToClient; 3]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let (mut sent, mut done, mut more) = (0, 0, true);
-        loop {
-            while more && sent < done + UNANSWERED as u64 {
-                match message(self, sent)? {
-                    Some(messages) => {
-                        self.send_to_each(step, |party| messages[party.index()].clone());
-                        sent += 1;
-                    }
-                    None => more = false,
-                }
-            }
-            if done == sent {
-                return Ok(());
-            }
-            let answers = self.answers(step)?;
-            answer(self, done, answers)?;
-            done += 1;
-        }
-    }
-
     /// Send each server its message; a server that cannot be reached is reported with the next answers.
-    fn send_to_each(&mut self, step: Step, message: impl Fn(PartyId) -> ToServer) {
+    pub(super) fn send_to_each(&mut self, step: Step, message: impl Fn(PartyId) -> ToServer) {
         for (link, unsent) in self.links.iter_mut().zip(&mut self.unsent) {
             let party = link.party();
             if let Err(e) = link.send(step, &message(party)) {
@@ -95,7 +55,7 @@ impl Client {
     }
 
     /// Receive the next answer of each server. Of several errors it returns the most informative one.
-    fn answers(&mut self, step: Step) -> Result<[ToClient; 3], Error> {
+    pub(super) fn answers(&mut self, step: Step) -> Result<[ToClient; 3], Error> {
         let begun = self.world.now();
         // the servers do what all three have
         let unsent = self.received == 0 && self.unsent.iter().any(Option::is_some);

@@ -3,9 +3,12 @@
 //! The client reads one chunk ahead, so that it knows the last one, and marks it. The servers compare the
 //! mark and the length, and make the tag only after both.
 
-use super::{CHUNK, Client, ENCRYPT, INPUT, OUTPUT, associated, ciphertext, unusable, write};
+use super::super::parts::Part;
+use super::{
+    CHUNK, Client, ENCRYPT, INPUT, OUTPUT, associated, ciphertext, unusable, write, write_iv, write_tag,
+};
 use crate::error::{Error, ErrorKind};
-use crate::request::{Item, ToClient, ToServer, context};
+use crate::request::{Item, ToServer, context};
 use divisi_store::KeyName;
 use divisi_symmetric::mode::gcm::Lengths;
 use std::cell::RefCell;
@@ -13,15 +16,13 @@ use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
-/// What the messages of a stream say of its end.
-#[derive(Default)]
+/// What was sent of a stream.
 struct Sent {
     /// The bytes in all.
     bytes: u64,
-    /// The lengths of the pieces that are not answered yet.
-    pieces: VecDeque<usize>,
-    /// The number of the message after the last piece.
-    finish: Option<u64>,
+    next: Option<Part>,
+    /// What is not answered yet, and its bytes.
+    awaited: VecDeque<(Part, usize)>,
 }
 
 pub(super) fn encrypt(
@@ -34,65 +35,58 @@ pub(super) fn encrypt(
 ) -> Result<u64, Error> {
     let item = Item::EncryptStream { key: key.clone(), aad: associated(aad)?, way: client.way };
     let number = client.next_number();
-    let sent = RefCell::new(Sent::default());
+    let sent = RefCell::new(Sent { bytes: 0, next: Some(Part::Request), awaited: VecDeque::new() });
     let mut ahead: Option<Zeroizing<Vec<u8>>> = None;
-    let message = |client: &Client, index: u64| {
+    let message = |client: &Client| {
         let mut sent = sent.borrow_mut();
-        if index == 0 {
-            return Ok(Some([(); 3].map(|()| ToServer::Request { number, item: item.clone() })));
-        }
-        match sent.finish {
-            Some(finish) if index == finish => {
-                return Ok(Some([(); 3].map(|()| ToServer::Finish { number })));
+        let Some(part) = sent.next else { return Ok(None) };
+        let (message, bytes, next) = match part {
+            Part::Request => {
+                ([(); 3].map(|()| ToServer::Request { number, item: item.clone() }), 0, Some(Part::Piece(0)))
             }
-            Some(_) => return Ok(None),
-            None => {}
-        }
-        let piece = match ahead.take() {
-            Some(piece) => piece,
-            None => chunk(input)?,
+            Part::Finish => ([(); 3].map(|()| ToServer::Finish { number }), 0, None),
+            Part::Piece(index) | Part::Again(index) => {
+                let piece = match ahead.take() {
+                    Some(piece) => piece,
+                    None => chunk(input)?,
+                };
+                let next = if piece.len() == CHUNK { chunk(input)? } else { Zeroizing::default() };
+                sent.bytes += piece.len() as u64;
+                if Lengths::new(aad.len() as u64, sent.bytes).is_err() {
+                    let message = "the stream is longer than GCM allows (2^36 - 32 bytes): split it";
+                    return Err(Error::new(ErrorKind::Usage, INPUT, message));
+                }
+                let bodies = client.split(&piece);
+                if next.is_empty() {
+                    (
+                        bodies.map(|body| ToServer::Last { number, index, body }),
+                        piece.len(),
+                        Some(Part::Finish),
+                    )
+                } else {
+                    ahead = Some(next);
+                    let message = bodies.map(|body| ToServer::Data { number, index, body });
+                    (message, piece.len(), Some(Part::Piece(index + 1)))
+                }
+            }
         };
-        let next = if piece.len() == CHUNK { chunk(input)? } else { Zeroizing::default() };
-        sent.bytes += piece.len() as u64;
-        sent.pieces.push_back(piece.len());
-        if Lengths::new(aad.len() as u64, sent.bytes).is_err() {
-            let message = "the stream is longer than GCM allows (2^36 - 32 bytes): split it";
-            return Err(Error::new(ErrorKind::Usage, INPUT, message));
-        }
-        let is_last = next.is_empty();
-        if is_last {
-            sent.finish = Some(index + 1);
-        } else {
-            ahead = Some(next);
-        }
-        let index = index - 1;
-        Ok(Some(client.split(&piece).map(|body| match is_last {
-            true => ToServer::Last { number, index, body },
-            false => ToServer::Data { number, index, body },
-        })))
+        sent.next = next;
+        sent.awaited.push_back((part, bytes));
+        Ok(Some(message))
     };
     let mut done = 0;
-    client.stream_while(ENCRYPT, message, |client, index, answers| {
-        if index == 0 {
-            let (iv, used) = client.same(ENCRYPT, answers, |answer| match answer {
-                ToClient::Sealing { iv, key } => Some((iv, key)),
-                _ => None,
-            })?;
-            client.found(key, used)?;
-            return write(output, &iv);
+    client.send_while(ENCRYPT, message, |client, answers| {
+        let awaited = sent.borrow_mut().awaited.pop_front();
+        match awaited {
+            Some((Part::Request, _)) => write_iv(client, key, answers, output),
+            Some((Part::Piece(index) | Part::Again(index), bytes)) => {
+                write(output, &ciphertext(&context(&client.id, number, index), answers, bytes)?)?;
+                done += bytes as u64;
+                progress(done);
+                Ok(())
+            }
+            Some((Part::Finish, _)) | None => write_tag(client, answers, output),
         }
-        let piece = sent.borrow_mut().pieces.pop_front();
-        let Some(bytes) = piece else {
-            let tag = client.same(ENCRYPT, answers, |answer| match answer {
-                ToClient::Tag(tag) => Some(tag),
-                _ => None,
-            })?;
-            return write(output, &tag);
-        };
-        write(output, &ciphertext(&context(&client.id, number, index - 1), answers, bytes)?)?;
-        done += bytes as u64;
-        progress(done);
-        Ok(())
     })?;
     output.flush().map_err(|e| unusable(OUTPUT, "the output cannot be written", &e))?;
     Ok(sent.into_inner().bytes)
