@@ -118,21 +118,16 @@ fn ask(
     world: &Arc<dyn World>,
 ) -> Result<Condition, Error> {
     let begun = world.now();
-    if let Some(mut open) = connection.take() {
+    if let Some(open) = connection {
         match open.status() {
-            Ok(condition) => {
-                *connection = Some(open);
-                return Ok(condition);
-            }
             // it is silent, and would be so again
             Err(error) if world.now().saturating_duration_since(begun) >= LIMIT => return Err(error),
+            // over a connection that failed once nothing is asked any more
             Err(_) => {}
+            condition => return condition,
         }
     }
-    let mut fresh = ServerConnection::connect(config, party, identity, world.clone(), LIMIT)?;
-    let condition = fresh.status()?;
-    *connection = Some(fresh);
-    Ok(condition)
+    connection.insert(ServerConnection::connect(config, party, identity, world.clone(), LIMIT)?).status()
 }
 
 impl HealthReport {

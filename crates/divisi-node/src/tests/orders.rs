@@ -206,6 +206,7 @@ fn three_operators_destroy_a_key() {
     // of a key that is lost here, another operator has to speak first
     let lost = fails(harness.ask(2, &destroy()), "there is no key k at party 3");
     assert_eq!(lost.kind, ErrorKind::Usage);
+    fails(harness.ask(1, &chown(&["alicia"])), "is damaged");
     assert_eq!(harness.operator(0, &destroy()), asked(&[2, 3], &[]));
     assert_eq!(harness.operator(1, &destroy()), asked(&[3], &[]));
     assert!(fs::read(harness.key_file(1, "k")).unwrap() == b"damaged");

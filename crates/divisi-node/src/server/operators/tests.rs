@@ -206,9 +206,15 @@ fn another_key_of_the_same_name_is_not_meant() {
 fn what_waits_and_what_is_logged_is_bounded() {
     let (mut orders, now) = orders();
     orders.ask(&chown("k", &["alicia"]), ID, now).unwrap();
-    orders.ask(&chown("k", &["carol"]), ID, now).unwrap();
-    let log = orders.take_log();
-    assert!(log.len() == 3 && log[1] == "operator: key chown k to alicia: taken back", "{log:?}");
+    for (to, before) in [("bernd", "alicia"), ("carol", "bernd")] {
+        orders.take_log();
+        orders.ask(&chown("k", &[to]), ID, now).unwrap();
+        let log = orders.take_log();
+        assert!(
+            log.len() == 2 && log[0] == format!("operator: key chown k to {before}: taken back"),
+            "{log:?}"
+        );
+    }
     assert_eq!(orders.stands(&chown("k", &["alicia"]), ID, now), OTHER);
     for i in 1..MOST {
         orders.ask(&destroy(&format!("k{i}")), ID, now).unwrap();

@@ -167,7 +167,6 @@ impl Schedule {
         request.out = false;
         request.taken -= (messages.len() as u64).min(request.taken);
         request.open -= messages.len().min(request.open);
-        request.last = request.last.filter(|last| *last < request.taken);
         let with_length = |message: ToServer| (message.body() + SMALL, message);
         for (bytes, message) in messages.into_iter().rev().map(with_length) {
             connection.inbox.push_front((message, bytes));
