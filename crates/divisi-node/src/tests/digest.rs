@@ -117,6 +117,20 @@ fn a_tag_is_compared_to_its_last_bit() {
     harness.assert_unharmed();
 }
 
+/// Every bit of a nonce is drawn, for each tag anew.
+#[test]
+fn nonces_of_tags_have_no_bit_that_stays() {
+    let (_harness, mut alice) = with_alice();
+    let (name, _) = import_some(&mut alice, KeyType::GmacAes128);
+    let (mut ones, mut zeros) = (0, 0);
+    for _ in 0..32 {
+        let nonce = mac(&mut alice, &name, &settings("gmac-aes128"), b"m").unwrap().nonce.unwrap();
+        let nonce = nonce.iter().fold(0_u128, |all, byte| all << 8 | u128::from(*byte));
+        (ones, zeros) = (ones | nonce, zeros | !nonce);
+    }
+    assert_eq!((ones, zeros), ((1 << 96) - 1, u128::MAX));
+}
+
 /// Messages of several pieces, which end at a piece's end, before it and after it: what they owe is verified
 /// piece by piece.
 #[test]
