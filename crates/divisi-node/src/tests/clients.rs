@@ -1,7 +1,10 @@
 //! Which clients a key serves, as its owner changes them.
 
-use super::harness::{encrypt, fails, with_alice, with_key};
+use super::harness::{ServersHarness, encrypt, fails, with_alice, with_key};
 use crate::{Client, ErrorKind, KeyName};
+use divisi_net::tamper::Tap;
+use divisi_net::{Frame, Mesh, PartyId, Step};
+use std::sync::{Arc, OnceLock};
 
 /// A change holds at the next request, also on connections that are there already, and after a restart. Only
 /// the owner makes it; a key serves its owner to the last.
@@ -109,4 +112,44 @@ fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
         let store = harness.store(i);
         assert!(store.changing().is_empty());
     }
+}
+
+/// A server that tells one of the others alone that it cannot read a key ends the session before anybody
+/// completes or drops a change of it, also after another change that was completed.
+#[test]
+fn a_change_that_servers_see_differently_stays_as_it_is() {
+    let honest = Arc::new(OnceLock::new());
+    let hand = move |mesh: &Mesh| {
+        if mesh.me() == PartyId::P3 {
+            let honest = honest.clone();
+            let lie = move |mut frame: Frame| {
+                let entries = Step::new("divisi_node::agree/status").id;
+                if frame.step == entries && frame.body.len() == 64 {
+                    let first = honest.get_or_init(|| frame.body.clone());
+                    if frame.body != *first {
+                        frame.body.fill(0);
+                    }
+                }
+                vec![frame]
+            };
+            Tap::new(mesh).intercept(PartyId::P1, Box::new(lie)).unwrap();
+        }
+    };
+    let hand: Arc<dyn Fn(&Mesh) + Send + Sync> = Arc::new(hand);
+    let mut harness = ServersHarness::with(|options| options.hand = Some(hand.clone()));
+    let mut alice = harness.connect("alice");
+    let names = ["k0", "k1"].map(|name| harness.key(&mut alice, name, false, &[]));
+    drop(alice);
+    harness.stop_all();
+    let id = |name| harness.store(0).load(name).unwrap().unwrap().info.id;
+    let ids = names.each_ref().map(id);
+    for i in 0..3 {
+        let write = |(name, id)| harness.store(i).prepare_clients(name, id, Some(&["carol".to_owned()]));
+        names.iter().zip(&ids).for_each(|change| write(change).unwrap());
+    }
+    (0..3).for_each(|i| harness.start(i, None));
+    harness.await_logged(4, "session ended");
+    let left = harness.store(0).changing();
+    assert!(left.len() == 1 && ids.contains(&left[0]));
+    assert_eq!(harness.store(1).changing(), left);
 }
