@@ -68,8 +68,9 @@ pub(crate) fn encode<M: Serialize>(message: &M, body: usize) -> Option<Zeroizing
     let within = |capacity: usize| {
         let mut out = Zeroizing::new(vec![0; capacity]);
         let (head, rest) = out.split_at_mut(HEAD);
-        let [low, high] = VERSIONS.1.to_le_bytes();
-        head.copy_from_slice(&[MAGIC[0], MAGIC[1], low, high]);
+        let (magic, version) = head.split_at_mut(MAGIC.len());
+        magic.copy_from_slice(&MAGIC);
+        version.copy_from_slice(&VERSIONS.1.to_le_bytes());
         let len = postcard::to_slice(message, rest).ok()?.len();
         out.truncate(HEAD + len);
         Some(out)

@@ -286,6 +286,18 @@ mod tests {
         }
     }
 
+    /// Of three servers the one that says what no other says is named, and none if no two agree.
+    #[test]
+    fn who_has_another_ciphertext_is_named() {
+        for (second, third, named) in [(0, 1, Some(3)), (1, 0, Some(2)), (1, 1, Some(1)), (1, 2, None)] {
+            let context = [7; 32];
+            let digest = |of: u8| ToClient::Digest(chunk_digest(&context, &[of]));
+            let answers = [ToClient::Ciphertext(Blob(vec![0])), digest(second), digest(third)];
+            let error = ciphertext(&context, answers, 1).unwrap_err();
+            assert_eq!(error.peer, named.and_then(PartyId::new), "{second} {third}");
+        }
+    }
+
     /// A client sends as much associated data as servers take, and no more.
     #[test]
     fn associated_data_has_a_longest_length() {
