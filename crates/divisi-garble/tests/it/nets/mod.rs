@@ -32,10 +32,23 @@ fn program() -> Program {
 }
 
 fn shape(name: &'static str, n: usize, form: GarblingForm, streamed: bool, bits: BitSource) -> NetShape {
+    of(name, n, n + 2, form, streamed, bits)
+}
+
+/// So many instances in the first call.
+fn of(
+    name: &'static str,
+    n: usize,
+    count: usize,
+    form: GarblingForm,
+    streamed: bool,
+    bits: BitSource,
+) -> NetShape {
     let mut lab = GarbleLab { bits, ..GarbleLab::of(form, streamed) };
     // several batches, the last one of another length
     lab.options.batch = 9;
-    let run = move |session: Session, seed: u64, out: &mut ShapeOutcome| play(&lab, session, seed, out);
+    let run =
+        move |session: Session, seed: u64, out: &mut ShapeOutcome| play(&lab, count, session, seed, out);
     NetShape::new(name, n, ShapeSecurity::AllButOne, run).releases(&["divisi_garble::online/8.result"])
 }
 
@@ -49,6 +62,7 @@ fn shapes() -> Vec<NetShape> {
         shape("streamed", 3, Improved, true, Dealer),
         shape("streamed in the paper's form", 2, Paper, true, Dealer),
         shape("real bits", 3, Improved, false, Protocol),
+        of("130 instances", 3, 130, Improved, false, Dealer),
     ]
 }
 
@@ -63,7 +77,13 @@ fn one_and() -> Program {
 
 /// Two calls on one set-up, of more instances than parties: everybody garbles and evaluates, unevenly. Then
 /// one in which everything is a single bit.
-fn play(lab: &GarbleLab, mut session: Session, seed: u64, out: &mut ShapeOutcome) -> Result<(), Abort> {
+fn play(
+    lab: &GarbleLab,
+    count: usize,
+    mut session: Session,
+    seed: u64,
+    out: &mut ShapeOutcome,
+) -> Result<(), Abort> {
     let n = session.parties();
     let (program, least) = (program(), one_and());
     let owners = [party(1), party(n as u8)];
@@ -80,7 +100,7 @@ fn play(lab: &GarbleLab, mut session: Session, seed: u64, out: &mut ShapeOutcome
         }
     };
     let mut garble = Garble::new(&session, setup, lab.options);
-    for (plan, count) in [(&plan, out.lanes(n + 2)), (&plan, 1), (&least, 1)] {
+    for (plan, count) in [(&plan, out.lanes(count)), (&plan, 1), (&least, 1)] {
         let bit = |i: usize, wire: usize| ((varied(seed, (i * 5 + wire * 3) as u64) + seed) % 7 % 2) as u8;
         let wires = |i: usize| (0..plan.input_bits()).map(|wire| bit(i, wire)).collect();
         let all: Vec<Vec<u8>> = (0..count).map(wires).collect();

@@ -38,23 +38,25 @@ fn wide(operation: Operation) -> Arc<Ring> {
 }
 
 fn shapes() -> Vec<NetShape> {
-    let ways: [(&'static str, How); 5] = [
-        ("transfers", None),
-        ("lean tree", Some((Form::LeanTree, WHOLE))),
-        ("lean ring", Some((Form::LeanRing, WHOLE))),
-        ("refreshed ring", Some((Form::LeanRing, 1))),
-        ("paper's form, refreshed", Some((Form::Paper, 1))),
+    let ways: [(&'static str, usize, How); 6] = [
+        ("transfers", 65, None),
+        ("transfers for 130 lanes", 130, None),
+        ("lean tree", 65, Some((Form::LeanTree, WHOLE))),
+        ("lean ring", 65, Some((Form::LeanRing, WHOLE))),
+        ("refreshed ring", 65, Some((Form::LeanRing, 1))),
+        ("paper's form, refreshed", 65, Some((Form::Paper, 1))),
     ];
-    let ways = ways.map(|(name, how)| (name, how.map(|how| small(Operation::Bits, how)), false));
-    let wide_ways = [("wide numbers", Some(wide(Operation::Bits)), true)];
+    let ways =
+        ways.map(|(name, lanes, how)| (name, lanes, how.map(|how| small(Operation::Bits, how)), false));
+    let wide_ways = [("wide numbers", 65, Some(wide(Operation::Bits)), true)];
     let rings = [small(Operation::Triples, (Form::LeanTree, WHOLE)), wide(Operation::Triples)];
     let mut all = Vec::new();
-    for (name, bits, is_wide) in ways.into_iter().chain(wide_ways) {
+    for (name, lanes, bits, is_wide) in ways.into_iter().chain(wide_ways) {
         let numbers = rings[usize::from(is_wide)].clone();
         let rings = bits.iter().chain([&numbers]);
         let agreed = rings.fold(agreed(), |all, ring| ring.parameters().describe(all));
         let run = move |session: Session, seed, out: &mut ShapeOutcome| {
-            whole(session, seed, out, bits.as_ref(), &numbers)
+            whole(session, seed, out, lanes, bits.as_ref(), &numbers)
         };
         all.push(NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).agreeing(agreed));
     }
@@ -153,6 +155,7 @@ fn whole(
     session: Session,
     seed: u64,
     out: &mut ShapeOutcome,
+    lanes: usize,
     bits: Option<&Arc<Ring>>,
     numbers: &Arc<Ring>,
 ) -> Result<(), Abort> {
@@ -160,7 +163,7 @@ fn whole(
     let gmw = Gmw::new(session, SetupConfig::default())?;
     let mut mixed = Mixed::new(gmw, plain, bits, Some(numbers))?;
     let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
-    for (call, lanes) in [out.lanes(65), 1].into_iter().enumerate() {
+    for (call, lanes) in [out.lanes(lanes), 1].into_iter().enumerate() {
         let owner = all[call];
         let value = GmwBit::of((0..lanes).map(|i| (varied(seed, (i * i) as u64) + seed) % 3 % 2));
         let bit = mixed.gmw().input(owner, lanes, Some(&value).filter(|_| me == owner))?;
@@ -184,12 +187,12 @@ fn whole(
     Ok(())
 }
 
-/// Tables of two and of eight entries that nobody knows.
+/// Tables of two, of eight and of 256 entries that nobody knows.
 fn private(mut session: Session, _: u64, out: &mut ShapeOutcome, ring: &Arc<Ring>) -> Result<(), Abort> {
     let keys = Keys::generate(&mut session, ring)?;
     let mut sampler = Sampler::new(&session);
     let (me, plain) = (session.me().index(), ring.plain());
-    for (width, count) in [(1, 5), (3, 2)] {
+    for (width, count) in [(1, 5), (3, 2), (8, 1)] {
         let entries = 1 << width;
         let own: Vec<u64> =
             (0..entries * count).map(|i| share(PARTIES, me, i, i as u64 * 7 % P32, P32)).collect();

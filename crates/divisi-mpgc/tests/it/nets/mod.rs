@@ -35,14 +35,16 @@ fn shapes() -> Vec<NetShape> {
         (LookupMethod::Ciphertexts(Arc::new(Ring::new(lattice).unwrap())), agreed)
     };
     let [(hops, agreed_hops), (products, agreed_products)] = [Form::LeanRing, Form::LeanTree].map(by);
-    let of = |name, way: LookupMethod| {
-        let run = move |session: Session, seed, out: &mut ShapeOutcome| whole(session, seed, out, &way);
+    let of = |name, lanes, way: LookupMethod| {
+        let run =
+            move |session: Session, seed, out: &mut ShapeOutcome| whole(session, seed, out, lanes, &way);
         NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).waiting(LIMIT)
     };
     vec![
-        of("transfers", LookupMethod::Transfers),
-        of("hops", hops).agreeing(agreed_hops),
-        of("products", products).agreeing(agreed_products),
+        of("transfers", 3, LookupMethod::Transfers),
+        of("transfers for 130 lanes", 130, LookupMethod::Transfers),
+        of("hops", 3, hops).agreeing(agreed_hops),
+        of("products", 3, products).agreeing(agreed_products),
     ]
 }
 
@@ -56,11 +58,17 @@ fn program() -> Program {
 }
 
 /// Set-up, a circuit garbled and evaluated twice, unevenly; inputs of all parties, outputs to two.
-fn whole(session: Session, seed: u64, out: &mut ShapeOutcome, way: &LookupMethod) -> Result<(), Abort> {
+fn whole(
+    session: Session,
+    seed: u64,
+    out: &mut ShapeOutcome,
+    lanes: usize,
+    way: &LookupMethod,
+) -> Result<(), Abort> {
     let wiring = Wiring::new(&program());
     let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, way.clone())?;
     let me = garbler.gmw().session().me();
-    for lanes in [3, 1] {
+    for lanes in [lanes, 1] {
         let garbled = garbler.garble(&wiring, lanes)?;
         let mut inputs = Vec::new();
         for owner in [1, 2, 3].map(party) {
@@ -76,8 +84,7 @@ fn whole(session: Session, seed: u64, out: &mut ShapeOutcome, way: &LookupMethod
 }
 
 /// Steps with which no shape sends anything.
-const SILENT: &[(&str, &str)] =
-    &[("divisi_mpgc::tree/go-on", "sent once in 32 batches of rows, too many for a debug build")];
+const SILENT: &[(&str, &str)] = &[];
 
 fn net() -> MessageNet<'static> {
     MessageNet {

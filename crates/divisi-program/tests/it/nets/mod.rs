@@ -47,20 +47,38 @@ output best 3
 output place 1
 ";
 
+/// 130 numbers and words, looked up in tables of 256 and of 200 entries.
+fn many() -> String {
+    let table = |entries: u64| (0..entries).map(|i| format!(" {}", i * i % 251)).collect::<String>();
+    format!(
+        "divisi program 1
+input x 1 num 130 in 0..255
+input y 2 num 130 in 0..199
+input b 3 bits 4 130
+small = const 256{}
+large = const 200{}
+one = lookup small x
+other = lookup large y
+product = mul one other
+both = and b b
+output product 2
+output one 1,3
+output both 3
+",
+        table(256),
+        table(200)
+    )
+}
+
 fn play(
     session: Session,
     seed: u64,
     out: &mut ShapeOutcome,
     (program, code): &(Script, Code),
+    inputs: impl Fn(u64) -> Vec<Entries>,
 ) -> Result<(), Abort> {
     let (ring, _) = lattice(session.parties());
-    let of = |most: u64, count: u64| {
-        Entries::Num((0..count).map(|i| ((varied(seed, i * 5) + seed) % most) as i64).collect())
-    };
-    let word = |i: u64| (0..4).map(|bit| (varied(seed, i * 7) + seed) >> bit & 1 == 1).collect();
-    let words = |count: u64| Entries::Bits((0..count).map(word).collect());
-    let inputs = [of(8, 3), of(201, 3), Entries::Num(vec![1 + (seed % 9) as i64]), words(3), words(1)];
-    let (learned, _) = one(session, program, code, Some(&ring), &inputs)?;
+    let (learned, _) = one(session, program, code, Some(&ring), &inputs(seed))?;
     for entries in &learned {
         let bytes = match entries {
             None => vec![0],
@@ -72,18 +90,35 @@ fn play(
     Ok(())
 }
 
+fn numbers(seed: u64, most: u64, count: u64) -> Entries {
+    Entries::Num((0..count).map(|i| ((varied(seed, i * 5) + seed) % most) as i64).collect())
+}
+
+fn words(seed: u64, count: u64) -> Entries {
+    let word = |i: u64| (0..4).map(|bit| (varied(seed, i * 7) + seed) >> bit & 1 == 1).collect();
+    Entries::Bits((0..count).map(word).collect())
+}
+
 /// Steps with which no shape sends anything.
 const SILENT: &[(&str, &str)] = &[];
 
 fn net() -> MessageNet<'static> {
-    let program = text::read(BODY, &|name| Err(name.to_owned())).unwrap();
-    let code = lower(&program).unwrap();
-    let both = (program, code);
-    let run = move |session: Session, seed, out: &mut ShapeOutcome| play(session, seed, out, &both);
-    let shape = NetShape::new("a program", PARTIES, ShapeSecurity::Curious, run);
+    let shape = |name, body: &str, inputs: fn(u64) -> Vec<Entries>| {
+        let program = text::read(body, &|name| Err(name.to_owned())).unwrap();
+        let code = lower(&program).unwrap();
+        let both = (program, code);
+        let run =
+            move |session: Session, seed, out: &mut ShapeOutcome| play(session, seed, out, &both, inputs);
+        NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).agreeing(lattice(PARTIES).1)
+    };
+    let kinds = |seed: u64| {
+        let divisor = Entries::Num(vec![1 + (seed % 9) as i64]);
+        vec![numbers(seed, 8, 3), numbers(seed, 201, 3), divisor, words(seed, 3), words(seed, 1)]
+    };
+    let lanes = |seed| vec![numbers(seed, 256, 130), numbers(seed, 200, 130), words(seed, 130)];
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
-        shapes: vec![shape.agreeing(lattice(PARTIES).1)],
+        shapes: vec![shape("a program", BODY, kinds), shape("130 lanes", &many(), lanes)],
         silent: SILENT,
         checks: &[],
         idle: &[],
