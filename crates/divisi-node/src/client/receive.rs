@@ -87,7 +87,6 @@ impl Client {
         }
         self.lost = !unsent && !errors.is_empty() && errors.iter().all(|(rank, ..)| *rank >= BROKEN);
         if errors.len() == 3 && errors.iter().all(|(rank, ..)| *rank == LATE) {
-            self.open = false;
             let message = format!(
                 "the servers only asked to wait, for {:.1} s, at {step}: they are busy with another request, \
                  or wait for one of them; try again later",
