@@ -219,6 +219,8 @@ fn lost(named: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::ServersHarness;
+    use divisi_net::Machine;
 
     const P1: PartyId = PartyId::P1;
     const P2: PartyId = PartyId::P2;
@@ -228,6 +230,19 @@ mod tests {
     fn is(joined: bool, missing: &[PartyId]) -> Option<Result<Condition, Error>> {
         let (missing, lost, since) = (missing.to_vec(), Vec::new(), Duration::ZERO);
         Some(Ok(Condition { joined, missing, lost, since, waiting: 0 }))
+    }
+
+    /// A server that was started again answers the first question: the old connection is not its last word.
+    #[test]
+    fn a_closed_connection_is_made_anew_at_once() {
+        let mut harness = ServersHarness::new();
+        let (config, alice) = (harness.config.clone(), harness.identity("alice").clone());
+        let mut connection = None;
+        let mut ask = || super::ask(&mut connection, &config, P1, &alice, &(Arc::new(Machine) as _));
+        ask().unwrap();
+        harness.stop(0);
+        harness.start(0, None);
+        ask().unwrap();
     }
 
     /// Servers that are joined, and whose store is empty while another one has keys is told by all three.

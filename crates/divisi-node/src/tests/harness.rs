@@ -26,7 +26,7 @@ struct Running {
 }
 
 /// Servers with clients alice, alicia and carol; `stranger` is an identity that no server knows.
-pub(super) struct ServersHarness {
+pub(crate) struct ServersHarness {
     pub config: Config,
     identities: Vec<Arc<Identity>>,
     clients: Vec<Arc<Identity>>,

@@ -29,4 +29,4 @@ mod waiting;
 
 pub(crate) use disks::TestDisk;
 pub(crate) use gcm::open;
-pub(crate) use harness::{Clock, ahead};
+pub(crate) use harness::{Clock, ServersHarness, ahead};
