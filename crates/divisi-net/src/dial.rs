@@ -215,6 +215,18 @@ mod tests {
         }
     }
 
+    /// What is left of an earlier attempt to join is not taken for the present one.
+    #[test]
+    fn each_attempt_to_join_has_a_number_of_its_own() {
+        let p = test_mesh();
+        let shared = p.listener.shared();
+        for number in 1..4 {
+            assert!(Mesh::join(&p.listener, Duration::ZERO).is_err());
+            assert_eq!(shared.state().attempts, number);
+            assert!(!shared.is_current(number));
+        }
+    }
+
     #[test]
     fn nobody_speaks_for_another() {
         let p = test_mesh();

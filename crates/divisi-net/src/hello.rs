@@ -180,6 +180,18 @@ mod tests {
         assert_eq!(Hello::decode(&hello.encode()), Some(hello));
     }
 
+    /// Two ends understand each other if their ranges of versions meet.
+    #[test]
+    fn versions_have_to_meet() {
+        for (versions, meet) in
+            [((0, 1), false), ((1, 2), true), ((2, 2), true), ((3, 9), true), ((4, 9), false)]
+        {
+            let digest = IdentityDigest { parties: [7; 16], clients: [8; 16] };
+            let hello = Hello { versions, ..Hello::new(Role::Party, 1, 2, digest, &FixedWorld) };
+            assert_eq!(hello.speaks_ours(), meet, "{versions:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn garbage_never_panics(bytes in proptest::collection::vec(any::<u8>(), HELLO), magic: bool) {

@@ -385,3 +385,6 @@ impl Inbox {
         lock(&self.state).down
     }
 }
+
+#[cfg(test)]
+mod tests;
