@@ -206,9 +206,11 @@ fn a_file_that_others_may_read_or_that_is_damaged_is_refused_and_named() {
     let name = made(&keys, "k");
     let path = dir.path().join("keys/k.key");
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    let error = keys.active(&name, 2).err().unwrap().to_string();
-    assert!(error.contains("chmod 600") && error.contains("k.key"), "{error}");
+    for bit in [0o40, 0o20, 0o10, 0o4, 0o2, 0o1] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600 | bit)).unwrap();
+        let error = keys.active(&name, 2).err().unwrap().to_string();
+        assert!(error.contains("chmod 600") && error.contains("k.key"), "{bit:o}: {error}");
+    }
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     let mut bytes = fs::read(&path).unwrap();
     bytes[40] ^= 1;
@@ -230,9 +232,11 @@ fn a_file_that_others_may_read_or_that_is_damaged_is_refused_and_named() {
 fn a_file_under_another_name_is_damage() {
     let (dir, keys) = store();
     made(&keys, "k");
-    fs::copy(dir.path().join("keys/k.key"), dir.path().join("keys/other.key")).unwrap();
-    let error = keys.load(&"other".parse().unwrap()).err().unwrap().to_string();
-    assert!(error.contains("another name"), "{error}");
+    for other in ["other", "K"] {
+        fs::copy(dir.path().join("keys/k.key"), dir.path().join(format!("keys/{other}.key"))).unwrap();
+        let error = keys.load(&other.parse().unwrap()).err().unwrap().to_string();
+        assert!(error.contains("another name"), "{error}");
+    }
 }
 
 /// A key of another party is named, with its party; so is a directory that cannot be used.

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates of each engine, of what all engines rest on, and of the servers, and the programs of tests that
 /// judge a weakening of them, beside those of its own crate.
-const CRATES: [(&str, &[&str], &[&str]); 12] = [
+const CRATES: [(&str, &[&str], &[&str]); 13] = [
     (
         "rep3",
         &["divisi-rep3", "divisi-symphony"],
@@ -71,6 +71,7 @@ const CRATES: [(&str, &[&str], &[&str]); 12] = [
             "divisi-spdz/lib::engine::bits",
         ],
     ),
+    ("net", &["divisi-net"], &[]),
     (
         "modes",
         &["divisi-symmetric", "divisi-engine"],
@@ -242,6 +243,7 @@ mod tests {
             ("crates/divisi-node/src/server/agreement/comparison.rs", Some("node")),
             ("crates/divisi-mpgc/src/garble.rs", Some("mpgc")),
             ("crates/divisi-core/src/coin.rs", Some("core")),
+            ("crates/divisi-net/src/inbox.rs", Some("net")),
             ("crates/divisi-garble/src/adapter/mod.rs", None),
             ("crates/divisi-node/src/tests/attacks.rs", None),
             ("crates/divisi-garble/tests/it/main.rs", None),
