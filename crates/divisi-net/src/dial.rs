@@ -227,6 +227,63 @@ mod tests {
         }
     }
 
+    /// The answer to a greeting names this greeting, both parties, and nothing else.
+    #[test]
+    fn an_answer_belongs_to_its_greeting() {
+        let p = test_mesh();
+        let (identity, until) = (&p.parties[0], Machine.now() + LONG);
+        let changes: [fn(&mut Hello); 5] = [
+            |_| {},
+            |answer| answer.me = 3,
+            |answer| answer.to = 3,
+            |answer| answer.echo = [0; 16],
+            |answer| answer.echo[15] ^= 1,
+        ];
+        for (at, change) in changes.iter().enumerate() {
+            let port = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = port.local_addr().unwrap();
+            std::thread::scope(|s| {
+                s.spawn(|| {
+                    let begun = tls::acceptor(&p.client, Box::new(|_| true), &p.world).unwrap();
+                    let socket = port.accept().unwrap().0;
+                    let world = p.world.clone();
+                    let mut wire = Wire::establish(socket, begun, world, until, LONG, until).unwrap();
+                    let hello = receive(&mut wire, until).unwrap().unwrap();
+                    let echo = hello.nonce;
+                    let mut answer = Hello { me: 1, to: 2, echo, ..p.hello(Role::Party, 1) };
+                    change(&mut answer);
+                    wire.write_all(&answer.encode(), until).unwrap();
+                    // until the other end has read it
+                    let _ = wire.read_exact(&mut [0], until);
+                });
+                let begun = tls::dialler(identity, Box::new(|_| true), &p.world).unwrap();
+                let socket = TcpStream::connect(address).unwrap();
+                let mut wire = Wire::establish(socket, begun, p.world.clone(), until, LONG, until).unwrap();
+                let answer = greet(&mut wire, &p.hello(Role::Party, 2), identity, until);
+                assert_eq!(answer.is_ok(), at == 0, "{at}: {answer:?}");
+                wire.close();
+            });
+        }
+    }
+
+    /// Each handshake that fails is counted by its reason.
+    #[test]
+    fn broken_handshakes_are_no_slow_ones() {
+        let p = test_mesh();
+        for _ in 0..3 {
+            let mut socket = TcpStream::connect(p.listener.address()).unwrap();
+            std::io::Write::write_all(&mut socket, &[7; 300]).unwrap();
+        }
+        let (until, mut broken) = (Machine.now() + LONG, 0);
+        while broken < 3 && Machine.now() < until {
+            let refused = p.listener.take_refused();
+            assert_eq!(refused.slow, 0);
+            broken += refused.broken;
+            std::thread::yield_now();
+        }
+        assert_eq!(broken, 3);
+    }
+
     #[test]
     fn nobody_speaks_for_another() {
         let p = test_mesh();

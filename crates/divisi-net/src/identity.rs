@@ -328,7 +328,9 @@ mod tests {
         identity.save(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(Identity::load(&path).unwrap().public(), identity.public());
-        assert!(identity.save(&path).unwrap_err().to_string().contains("exists already"));
+        let again = identity.save(&path).unwrap_err();
+        assert!(again.to_string().contains("exists already"));
+        assert!(matches!(again, IdentityError::Write(named, _) if named == path));
         assert!(!format!("{identity:?}").contains(&hex::encode(&identity.pkcs8[16..])));
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();

@@ -61,3 +61,20 @@ fn fresh(world: &dyn World) -> Zeroizing<[u8; 32]> {
     world.entropy(&mut *secret);
     secret
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every bit of a link's secret is drawn.
+    #[test]
+    fn secrets_have_no_bit_that_stays() {
+        let (mut ones, mut zeros) = ([0; 32], [0; 32]);
+        for _ in 0..64 {
+            for ((one, zero), byte) in ones.iter_mut().zip(&mut zeros).zip(*fresh(&Machine)) {
+                (*one, *zero) = (*one | byte, *zero | !byte);
+            }
+        }
+        assert_eq!((ones, zeros), ([0xff; 32], [0xff; 32]));
+    }
+}

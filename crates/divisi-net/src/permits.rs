@@ -167,6 +167,29 @@ mod tests {
         });
     }
 
+    /// Whoever gives a permit back calls those who wait, however many they are.
+    #[test]
+    fn a_permit_that_is_given_back_is_taken() {
+        let permits = Permits::new(1);
+        let (told, hears) = std::sync::mpsc::channel();
+        for others in [0, 255] {
+            let held = permits.enter();
+            let before = lock(&permits.0.state).drawn;
+            let (waits, told) = (permits.clone(), told.clone());
+            std::thread::spawn(move || {
+                drop(waits.enter());
+                let _ = told.send(());
+            });
+            while lock(&permits.0.state).drawn == before {
+                std::thread::yield_now();
+            }
+            // as if so many others had come after it
+            lock(&permits.0.state).drawn += others;
+            drop(held);
+            hears.recv_timeout(Duration::from_secs(20)).unwrap();
+        }
+    }
+
     #[test]
     fn never_more_than_t_inside_and_pauses_make_room() {
         let permits = Permits::new(2);

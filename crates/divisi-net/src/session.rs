@@ -162,3 +162,62 @@ impl Sessions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const STEP: Step = Step::new("divisi_net::session::tests/step");
+    const PEERS: [PartyId; 2] = [PartyId::P2, PartyId::P3];
+
+    /// A session lives as long as one of its strands; once it has ended, it is opened no more.
+    #[test]
+    fn a_session_ends_with_its_last_strand() {
+        for strands in [1, 2, 256] {
+            let mut sessions = Sessions::default();
+            (0..strands).for_each(|_| drop(sessions.open(1, STEP).unwrap()));
+            sessions.ended(1);
+            assert!(sessions.is_over(1) && !sessions.is_over(2));
+            // another strand of it is under way, until the session says that it is over
+            sessions.open(1, STEP).unwrap().end(Cause::Own);
+            assert_eq!(sessions.open(1, STEP).err(), Some(Fault::Poisoned { step: STEP }));
+            (0..=strands).for_each(|_| sessions.release(1));
+            assert_eq!(sessions.open(1, STEP).err(), Some(Fault::Poisoned { step: STEP }));
+            sessions.open(2, STEP).unwrap();
+        }
+    }
+
+    /// What a peer said of a session that is not open here is known when it is opened, however often the peer
+    /// says it; of too many the oldest are forgotten, and only those of the same peer.
+    #[test]
+    fn the_last_sessions_that_each_peer_ended_are_known() {
+        let mut sessions = Sessions::default();
+        let most = REMEMBERED as u32;
+        sessions.aborted(PEERS[1], 0, None);
+        (0..most).for_each(|number| sessions.aborted(PEERS[0], number, Some(PartyId::P1)));
+        (0..5).for_each(|_| sessions.aborted(PEERS[0], 1, None));
+        let fault = |sessions: &mut Sessions, number| sessions.open(number, STEP).err();
+        let told = |peer, blames| Some(Fault::Aborted { peer, step: STEP, blames });
+        for number in 0..most {
+            assert_eq!(fault(&mut sessions, number), told(PEERS[0], Some(PartyId::P1)), "{number}");
+        }
+        assert_eq!(fault(&mut sessions, most), None);
+        sessions.aborted(PEERS[0], most + 1, None);
+        assert_eq!(fault(&mut sessions, 0), told(PEERS[1], None));
+        assert_eq!(fault(&mut sessions, 1), told(PEERS[0], Some(PartyId::P1)));
+    }
+
+    /// A link that broke ends all sessions that are open, and no other one is opened; the first loss stands.
+    #[test]
+    fn a_lost_link_ends_all() {
+        let mut sessions = Sessions::default();
+        let _open = [1, 2].map(|number| sessions.open(number, STEP).unwrap());
+        let ended = sessions.lose(PEERS[0], Loss::Cut);
+        assert_eq!(ended.iter().map(|session| session.number).collect::<Vec<_>>(), [1, 2]);
+        sessions.lose(PEERS[1], Loss::Garbage);
+        assert!(sessions.is_over(1) && sessions.is_over(2) && !sessions.is_over(3));
+        let lost = Fault::Lost { peer: PEERS[0], step: STEP, reason: Loss::Cut };
+        assert_eq!(sessions.open(3, STEP).err(), Some(lost));
+    }
+}

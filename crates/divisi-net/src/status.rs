@@ -112,4 +112,17 @@ pub(crate) mod tests {
         assert_eq!(back, ServerStatus { trouble: "x?y".into(), ..status() });
         assert!(ServerStatus::decode(&[2; 30]).is_none(), "another version");
     }
+
+    /// Each status is decoded by itself, whatever came before it.
+    #[test]
+    fn lists_of_every_length_come_back() {
+        for (joined, differ) in [(2, 1), (0, 0), (1, 2), (0, 2), (2, 0)] {
+            let mut other = ServerStatus { trouble: "no key".into(), ..status() };
+            other.session.truncate(joined);
+            other.stores_differ =
+                other.session.iter().map(|(party, _)| *party).chain(other.stores_differ).collect();
+            other.stores_differ.truncate(differ);
+            assert_eq!(ServerStatus::decode(&other.encode()[2..]), Some(other));
+        }
+    }
 }

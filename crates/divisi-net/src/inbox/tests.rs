@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::world::Machine;
+use std::time::Duration;
 
 const PEER: PartyId = PartyId::P2;
 const STEP: Step = Step::new("divisi_net::inbox::tests/step");
@@ -37,13 +38,14 @@ fn buffered(inbox: &Inbox) -> (usize, usize) {
 /// A message has the step and the length that are waited for, also if it is empty or comes in several frames.
 #[test]
 fn a_message_is_the_one_that_is_waited_for() {
-    let other = Step::new("divisi_net::inbox::tests/other");
-    for len in [0, 1, 300] {
+    // steps are told apart by each bit of their numbers
+    for (bit, len) in (0..32).flat_map(|bit| [0, 1, 300].map(|len| (bit, len))) {
         let inbox = inbox(CAP);
-        let (head, body) = frame((1, 1), other, len, false);
+        let got = STEP.id ^ 1 << bit;
+        let (head, body) = frame((1, 1), Step { id: got, ..STEP }, len, false);
         inbox.deliver(&head, body, None, |_| false).unwrap();
         let refused = take(&inbox, (1, 1), len).err();
-        assert_eq!(refused, Some(Fault::WrongStep { peer: PEER, step: STEP, got: other.id }), "{len}");
+        assert_eq!(refused, Some(Fault::WrongStep { peer: PEER, step: STEP, got }), "{bit} {len}");
     }
     for (frames, want, right) in [
         (&[0][..], 0, true),
@@ -158,4 +160,29 @@ fn a_link_is_lost_once() {
     assert!(matches!(take(&inbox, (1, 1), 2), Ok(Look::Complete(1))));
     let lost = Fault::Lost { peer: PEER, step: STEP, reason: Loss::Garbage };
     assert_eq!(take(&inbox, (1, 1), 2).err(), Some(lost));
+}
+
+/// One thread reads the socket at a time; when it leaves, one that waits is called to take its place.
+#[test]
+fn a_socket_has_one_reader_and_always_one() {
+    let inbox = inbox(CAP);
+    assert!(inbox.enter() && inbox.is_read() && !inbox.enter());
+    inbox.leave(None);
+    assert!(!inbox.is_read() && inbox.enter());
+    inbox.open((1, 2));
+    let begun = Machine.now();
+    let until = begun + Duration::from_secs(60);
+    std::thread::scope(|s| {
+        let waits = s.spawn(|| inbox.wait((1, 2), STEP, Awaited::Message, until, true, &Machine, || false));
+        while lock(&inbox.state).slots.get(&(1, 2)).is_none_or(|slot| slot.asleep == 0) {
+            std::thread::yield_now();
+        }
+        inbox.leave(None);
+        assert_eq!(waits.join().unwrap(), Turn::Read);
+    });
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    inbox.leave(None);
+    // nobody reads a link that is lost
+    inbox.lose(Loss::Cut);
+    assert!(!inbox.enter() && !inbox.is_read());
 }

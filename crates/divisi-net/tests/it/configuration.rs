@@ -17,6 +17,22 @@ fn good() -> String {
     ["version = 1\ntimeout_seconds = 2.5\n", &party(1), &party(2), &party(3)].concat()
 }
 
+/// A file to which parties are still being added may say nothing yet; what it says is read all the same.
+#[test]
+fn an_unfinished_file_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("mesh.toml");
+    for (text, parties) in [("", Some(0)), (" \n# nothing yet\n", Some(0)), ("x = 1\n", None)] {
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(Config::load_unfinished(&path).ok().map(|read| read.parties().len()), parties, "{text:?}");
+    }
+    for parties in 1..4 {
+        let text: String = (1..=parties).map(party).collect();
+        std::fs::write(&path, format!("version = 1\n{text}")).unwrap();
+        assert_eq!(Config::load_unfinished(&path).unwrap().parties().len(), usize::from(parties));
+    }
+}
+
 #[test]
 fn a_file_comes_back() {
     let text = good() + &format!("[[client]]\nname = \"alice\"\nfingerprint = \"{}\"\n", key(9));

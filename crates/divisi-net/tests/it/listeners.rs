@@ -88,6 +88,30 @@ fn a_mesh_is_joined_again_after_a_party_died() {
     }
 }
 
+/// A party that does not listen yet is called until it does.
+#[test]
+fn a_join_waits_for_who_comes_later() {
+    let mut site = site(2, &[]);
+    let (second, place) = (site.listener(1), site.listeners[0].local_addr().unwrap());
+    abandon(site.listeners.remove(0));
+    std::thread::scope(|s| {
+        let joins = s.spawn(|| Mesh::join(&second, LONG).map(drop));
+        std::thread::sleep(Duration::from_millis(250));
+        assert!(!joins.is_finished());
+        let until = Instant::now() + LONG;
+        let first = loop {
+            match TcpListener::bind(place) {
+                Ok(port) => break port,
+                Err(e) => assert!(Instant::now() < until, "{e}"),
+            }
+        };
+        site.listeners.insert(0, first);
+        let first = site.listener(0);
+        let _mesh = Mesh::join(&first, LONG).unwrap();
+        joins.join().unwrap().unwrap();
+    });
+}
+
 /// Closes a port so that no other test gets it within a minute: a connection of it that its own side ended
 /// first waits there (`TIME_WAIT`), and only who asks for this very port gets it.
 fn abandon(listener: TcpListener) {
@@ -183,6 +207,17 @@ fn another_partys_identity_oneself_and_clients_are_no_party() {
     let mine = site.identities[2].fingerprint();
     assert!(matches!(reports[0].result, Err(Trouble::WrongIdentity { presented, .. }) if presented == mine));
     drop((own, second));
+    // A party that calls itself is told that it does
+    let e = site.dial(&site.identities[0], LONG).err().unwrap();
+    assert!(matches!(e, ConnectionError::Trouble(..)), "{e}");
+    let until = Instant::now() + LONG;
+    let turned_away = loop {
+        let away = d1.take_strangers();
+        if !away.is_empty() || Instant::now() > until {
+            break away;
+        }
+    };
+    assert!(turned_away[0].contains("own identity"), "{turned_away:?}");
     // A client's key dials as a client, but a party's does not.
     site.dial(&site.clients[0], LONG).unwrap();
     let e = site.dial(&site.identities[1], LONG).err().unwrap();
@@ -306,6 +341,19 @@ fn clients_are_served_within_lengths_and_limits() {
     assert_ne!(bob.binding(), &[0; 32]);
     drop(bob);
     assert!(matches!(served.recv(10), Err(ConnectionError::Closed(_))));
+}
+
+/// A client of two meshes greets each by its own configuration.
+#[test]
+fn a_client_of_two_meshes_is_served_by_both() {
+    for _ in 0..2 {
+        let site = site(2, &["alice"]);
+        let listener = site.listener(0);
+        let alice = site.dial(&site.clients[0], LONG).unwrap();
+        assert_eq!(alice.peer(), &Peer::Party(p(1)));
+        assert!(listener.next_client(LONG).is_some());
+        assert_eq!(check(&site.config, &site.identities[1], &world(), LONG).unwrap()[0].trouble(), None);
+    }
 }
 
 /// What is bound to a connection is bound to no other one, of the same client or of another.

@@ -100,7 +100,7 @@ pub fn engines() -> Vec<&'static str> {
 }
 
 /// What in a crate's source is no protocol.
-const OTHERS: [&str; 29] = [
+const OTHERS: [&str; 30] = [
     "/adapter",
     "/tests",
     "/adversary",
@@ -124,6 +124,7 @@ const OTHERS: [&str; 29] = [
     "/measured.rs",
     "/suite/",
     "/local.rs",
+    "/skip.rs",
     "/draws",
     "/taint.rs",
     "/demo",
