@@ -114,10 +114,7 @@ impl Duplex {
                 self.begun = Some(now);
             }
             // checked before anything is received, so that a peer that keeps sending cannot postpone it
-            let sending = (!self.is_sent()).then(|| later(self.moved, limit));
-            let receiving = longest.and(self.begun).map(|begun| later(begun, limit));
-            let due = [sending, receiving].into_iter().flatten().min();
-            if due.is_some_and(|due| now >= due) {
+            if self.due(longest.is_some()).is_some_and(|due| now >= due) {
                 return Err(ConnectionError::Timeout(self.connection.peer().clone(), limit));
             }
             if let Some(longest) = longest
@@ -131,10 +128,18 @@ impl Duplex {
             if now >= until || (only_sends && self.is_sent()) {
                 return Ok(WaitOutcome::Nothing);
             }
-            let until = due.map_or(until, |due| due.min(until));
+            // a message may have begun just now
+            let until = self.due(longest.is_some()).map_or(until, |due| due.min(until));
             let waited = self.connection.wire.wait(longest.is_some(), &self.bell, until);
             waited.map_err(|e| self.connection.error(e, limit))?;
         }
+    }
+
+    /// When the peer has to have taken something, or completed what it sends.
+    fn due(&self, listens: bool) -> Option<Instant> {
+        let sending = (!self.is_sent()).then_some(self.moved);
+        let receiving = self.begun.filter(|_| listens);
+        sending.into_iter().chain(receiving).min().map(|since| later(since, self.timeout()))
     }
 
     /// Whether the bell rang since it was asked last.

@@ -52,6 +52,7 @@ mod tests {
         // A megabyte a second: 1000 bytes take 1 ms, then half the round trip.
         assert_eq!(e.due(&mut free, t, 1000) - t, Duration::from_millis(6));
         assert_eq!(e.due(&mut free, t, 1000) - t, Duration::from_millis(7));
+        assert_eq!(e.due(&mut free, t, 2000) - t, Duration::from_millis(9));
         let later = t + Duration::from_millis(50);
         assert_eq!(e.due(&mut free, later, 0) - later, Duration::from_millis(5));
     }

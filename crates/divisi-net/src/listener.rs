@@ -270,10 +270,10 @@ impl Listener {
         self.shared.handshakes.expects(from)
     }
 
-    /// Whether a connection of this party waits, or waited, for a join.
+    /// The number of the newest connection of this party that waits, or waited, for a join.
     #[cfg(test)]
-    pub(crate) fn has_seen(&self, party: PartyId) -> bool {
-        self.shared.state().newest.contains_key(&party)
+    pub(crate) fn newest(&self, party: PartyId) -> Option<u64> {
+        self.shared.state().newest.get(&party).copied()
     }
 
     /// The next client that has connected; waits for one until the time limit.

@@ -50,19 +50,19 @@ fn a_dead_party_is_noticed_at_once_by_all() {
 /// dead, names the dead one; if nobody is dead, it names the party that told it.
 #[test]
 fn who_is_gone_is_named_and_not_who_noticed_it_first() {
-    for dies in [true, false] {
-        for mut meshes in both(3, &Options::default()) {
-            let third = meshes.pop().unwrap();
-            let (ready, told, done) = (Barrier::new(3), Barrier::new(2), Barrier::new(3));
+    for (dies, n) in [(true, 3), (false, 3), (true, 4)] {
+        for mut meshes in both(n, &Options::default()) {
+            let last = meshes.pop().unwrap();
+            let (ready, told, done) = (Barrier::new(n), Barrier::new(n - 1), Barrier::new(n));
             std::thread::scope(|s| {
                 s.spawn(|| {
-                    let _channel = third.open(1, 0).unwrap();
+                    let _channel = last.open(1, 0).unwrap();
                     ready.wait();
                     let kept = if dies {
-                        third.reset();
+                        last.reset();
                         None
                     } else {
-                        Some(third)
+                        Some(last)
                     };
                     done.wait();
                     drop(kept);
@@ -72,15 +72,15 @@ fn who_is_gone_is_named_and_not_who_noticed_it_first() {
                     ready.wait();
                     if m.me() == p(2) {
                         if dies {
-                            assert_eq!(one(&c, 3).unwrap_err().peer(), Some(p(3)));
+                            assert_eq!(one(&c, n as u8).unwrap_err().peer(), Some(p(n as u8)));
                         }
                         c.poison();
                         told.wait();
                     } else {
                         told.wait();
-                        // party 2's word is here before anybody has looked at party 3's link
+                        // party 2's word is here before anybody has looked at the last party's link
                         let fault = one(&c, 2).unwrap_err();
-                        let named = if dies { p(3) } else { p(2) };
+                        let named = if dies { p(n as u8) } else { p(2) };
                         assert_eq!(fault.peer(), Some(named), "{fault}");
                         assert_eq!(matches!(fault, Fault::Lost { reason: Loss::Cut, .. }), dies, "{fault}");
                     }

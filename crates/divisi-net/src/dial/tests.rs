@@ -1,0 +1,358 @@
+//! Greetings that a corrupt party might send, at a real listener.
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::hello::Role;
+use crate::world::{Ahead, Machine, lock};
+use crate::{Config, Listener, Mesh, Peer};
+use std::net::TcpListener;
+
+/// Longer than anything takes here.
+const LONG: Duration = Duration::from_secs(20);
+
+struct TestMesh {
+    config: Config,
+    listener: Listener,
+    parties: Vec<Identity>,
+    client: Identity,
+    world: Arc<dyn World>,
+}
+
+fn test_mesh() -> TestMesh {
+    test_mesh_in(Arc::new(Machine))
+}
+
+fn test_mesh_in(world: Arc<dyn World>) -> TestMesh {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let first = listener.local_addr().unwrap().to_string();
+    let hosts = [first, "127.0.0.1:1".into(), "127.0.0.1:2".into()];
+    let mut made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
+    let own = Arc::new(made.parties.remove(0));
+    let me = PartyId::new(1).unwrap();
+    let listener = Listener::open_at(listener, made.config.clone(), me, own, world.clone()).unwrap();
+    TestMesh { config: made.config, listener, parties: made.parties, client: made.clients.remove(0), world }
+}
+
+impl TestMesh {
+    fn hello(&self, role: Role, me: u8) -> Hello {
+        Hello::new(role, me, 1, self.config.digest(), &Machine)
+    }
+
+    fn greet(&self, identity: &Identity, hello: &Hello) -> Result<(Wire, Hello), Trouble> {
+        let until = Machine.now() + LONG;
+        let mut wire =
+            dial(&self.config, self.listener.me(), identity, &self.world, until, &Interrupt::default())?;
+        let answer = greet(&mut wire, hello, identity, until)?;
+        Ok((wire, answer))
+    }
+}
+
+/// What is left of an earlier attempt to join is not taken for the present one.
+#[test]
+fn each_attempt_to_join_has_a_number_of_its_own() {
+    let p = test_mesh();
+    let shared = p.listener.shared();
+    for number in 1..4 {
+        assert!(Mesh::join(&p.listener, Duration::ZERO).is_err());
+        assert_eq!(shared.state().attempts, number);
+        assert!(!shared.is_current(number));
+    }
+}
+
+/// The answer to a greeting names this greeting, both parties, and nothing else.
+#[test]
+fn an_answer_belongs_to_its_greeting() {
+    let p = test_mesh();
+    let (identity, until) = (&p.parties[0], Machine.now() + LONG);
+    let changes: [fn(&mut Hello); 5] = [
+        |_| {},
+        |answer| answer.me = 3,
+        |answer| answer.to = 3,
+        |answer| answer.echo = [0; 16],
+        |answer| answer.echo[15] ^= 1,
+    ];
+    for (at, change) in changes.iter().enumerate() {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = port.local_addr().unwrap();
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                let begun = tls::acceptor(&p.client, Box::new(|_| true), &p.world).unwrap();
+                let socket = port.accept().unwrap().0;
+                let world = p.world.clone();
+                let mut wire = Wire::establish(socket, begun, world, until, LONG, until).unwrap();
+                let hello = receive(&mut wire, until).unwrap().unwrap();
+                let echo = hello.nonce;
+                let mut answer = Hello { me: 1, to: 2, echo, ..p.hello(Role::Party, 1) };
+                change(&mut answer);
+                wire.write_all(&answer.encode(), until).unwrap();
+                // until the other end has read it
+                let _ = wire.read_exact(&mut [0], until);
+            });
+            let begun = tls::dialler(identity, Box::new(|_| true), &p.world).unwrap();
+            let socket = TcpStream::connect(address).unwrap();
+            let mut wire = Wire::establish(socket, begun, p.world.clone(), until, LONG, until).unwrap();
+            let answer = greet(&mut wire, &p.hello(Role::Party, 2), identity, until);
+            assert_eq!(answer.is_ok(), at == 0, "{at}: {answer:?}");
+            wire.close();
+        });
+    }
+}
+
+/// Each handshake that fails is counted by its reason.
+#[test]
+fn broken_handshakes_are_no_slow_ones() {
+    let p = test_mesh();
+    for _ in 0..3 {
+        let mut socket = TcpStream::connect(p.listener.address()).unwrap();
+        std::io::Write::write_all(&mut socket, &[7; 300]).unwrap();
+    }
+    let (until, mut broken) = (Machine.now() + LONG, 0);
+    while broken < 3 && Machine.now() < until {
+        let refused = p.listener.take_refused();
+        assert_eq!(refused.slow, 0);
+        broken += refused.broken;
+        std::thread::yield_now();
+    }
+    assert_eq!(broken, 3);
+}
+
+#[test]
+fn nobody_speaks_for_another() {
+    let p = test_mesh();
+    let [second, third] = &p.parties[..] else { return assert_eq!(p.parties.len(), 2) };
+    let cases = [
+        (second, p.hello(Role::Party, 3)),
+        (third, p.hello(Role::Party, 2)),
+        (second, p.hello(Role::Party, 1)),
+        (second, p.hello(Role::Party, 0)),
+        (second, p.hello(Role::Client, 0)),
+        (&p.client, p.hello(Role::Party, 2)),
+        (&p.client, p.hello(Role::Party, 0)),
+    ];
+    for (identity, hello) in cases {
+        let start = Machine.now();
+        let trouble = p.greet(identity, &hello).err().unwrap();
+        assert_eq!(trouble, Trouble::Refused { own: identity.fingerprint() });
+        assert!(start.elapsed() < LONG / 2);
+    }
+    let elsewhere = Hello { to: 2, ..p.hello(Role::Party, 2) };
+    assert_eq!(p.greet(second, &elsewhere).err(), Some(Trouble::NotIt));
+    let future = Hello { versions: (4, 9), ..p.hello(Role::Party, 2) };
+    assert_eq!(p.greet(second, &future).err(), Some(Trouble::Version { ours: (2, 3), theirs: (2, 3) }));
+    p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
+    let served = p.listener.next_client(LONG).unwrap();
+    assert_eq!(served.peer(), &Peer::Client("alice".into()));
+}
+
+/// The bytes that a dialling end sends first.
+fn first_words(p: &TestMesh) -> Vec<u8> {
+    let mut begun = tls::dialler(&p.client, Box::new(|_| true), &p.world).unwrap();
+    let mut bytes = Vec::new();
+    begun.tls.write_tls(&mut bytes).unwrap();
+    bytes
+}
+
+/// Clients and parties get in while more handshakes are half open than there are places; these end by
+/// themselves, counted.
+#[test]
+fn handshakes_that_stop_half_way_shut_nobody_out() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let most = getrlimit(Resource::Nofile);
+    // the sockets of both ends are open in this process
+    setrlimit(Resource::Nofile, rustix::process::Rlimit { current: most.maximum, ..most }).unwrap();
+    let p = test_mesh();
+    let words = first_words(&p);
+    let flood: Vec<TcpStream> = (0..400)
+        .map(|_| {
+            let mut socket = TcpStream::connect(p.listener.address()).unwrap();
+            std::io::Write::write_all(&mut socket, &words).unwrap();
+            socket
+        })
+        .collect();
+    let until = Machine.now() + Duration::from_secs(20);
+    for (identity, role, me) in [(&p.client, Role::Client, 0), (&p.parties[0], Role::Check, 2)] {
+        let mut wire =
+            dial(&p.config, p.listener.me(), identity, &p.world, until, &Interrupt::default()).unwrap();
+        greet(&mut wire, &p.hello(role, me), identity, until).unwrap();
+    }
+    // A slow machine lets some run out of time before the places are full, so only the sum is fixed.
+    let mut ended = 0;
+    while ended < flood.len() as u64 && Machine.now() < until {
+        let refused = p.listener.take_refused();
+        ended += refused.displaced + refused.slow;
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(ended, flood.len() as u64);
+    drop(flood);
+}
+
+/// Whoever receives the server's first words has a second and a half to answer, and no more.
+#[test]
+fn an_answer_to_the_first_words_comes_soon_or_never() {
+    let p = test_mesh();
+    let words = first_words(&p);
+    let mut socket = TcpStream::connect(p.listener.address()).unwrap();
+    // the listener waits for a peer that is slow before its first message
+    std::thread::sleep(Duration::from_secs(2));
+    let start = Machine.now();
+    std::io::Write::write_all(&mut socket, &words).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let (mut bytes, mut answer) = ([0; 4096], 0);
+    while let Ok(n @ 1..) = std::io::Read::read(&mut socket, &mut bytes) {
+        answer += n;
+    }
+    let lasted = start.elapsed();
+    assert!(answer > 100, "no answer: {answer} bytes");
+    assert!((Duration::from_millis(1400)..Duration::from_millis(4000)).contains(&lasted), "{lasted:?}");
+    let (until, mut slow) = (Machine.now() + Duration::from_secs(10), 0);
+    while slow == 0 && Machine.now() < until {
+        slow = p.listener.take_refused().slow;
+    }
+    assert_eq!(slow, 1);
+}
+
+/// A party has a place of its own before it ever connected, if the configuration gives its address; if it
+/// gives a host name, from the moment when the name is resolved.
+#[test]
+fn the_configuration_says_where_parties_come_from() {
+    let p = test_mesh();
+    let loopback = p.listener.address().ip();
+    assert!(p.listener.expects(loopback));
+    assert!(!p.listener.expects([192, 0, 2, 7].into()));
+    // where parties are no more, nobody has a place
+    let moved = p.config.parties().iter().try_fold(p.config.clone(), |config, party| {
+        let address = format!("192.0.2.{}:7000", party.id.number());
+        config.add_party(party.id, Some(&address), party.pin)
+    });
+    p.listener.reload(moved.unwrap()).unwrap();
+    assert!(!p.listener.expects(loopback) && p.listener.expects([192, 0, 2, 2].into()));
+}
+
+/// A machine on which no name is resolved in time.
+struct Slow;
+
+impl World for Slow {
+    fn now(&self) -> Instant {
+        Machine.now()
+    }
+
+    fn unix_time(&self) -> Duration {
+        Machine.unix_time()
+    }
+
+    fn entropy(&self, out: &mut [u8]) {
+        Machine.entropy(out);
+    }
+
+    fn spawn(&self, _: String, work: Box<dyn FnOnce() + Send>) -> std::io::Result<()> {
+        // the work is kept and never run
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_secs(30));
+            drop(work);
+        });
+        Ok(())
+    }
+}
+
+#[test]
+fn a_name_that_resolves_slowly_has_the_limit_of_connecting() {
+    let world: Arc<dyn World> = Arc::new(Slow);
+    let start = Machine.now();
+    let found =
+        resolve("slow.example:7002", &world, start + Duration::from_millis(300), &Interrupt::default());
+    assert_eq!(found, Err("its host name was not resolved in time".into()));
+    let lasted = start.elapsed();
+    assert!((Duration::from_millis(300)..Duration::from_secs(10)).contains(&lasted), "{lasted:?}");
+}
+
+/// A party's connection that waits for a join ends when its identity is not pinned any more.
+#[test]
+fn an_identity_that_is_not_pinned_any_more_seats_nobody() {
+    let p = test_mesh();
+    let until = Machine.now() + Duration::from_secs(20);
+    let mut wire =
+        dial(&p.config, p.listener.me(), &p.parties[0], &p.world, until, &Interrupt::default()).unwrap();
+    wire.write_all(&p.hello(Role::Party, 2).encode(), until).unwrap();
+    let second = PartyId::new(2).unwrap();
+    while p.listener.newest(second).is_none() {
+        assert!(Machine.now() < until);
+        std::thread::yield_now();
+    }
+    let fresh = crate::Pin::Key(Identity::generate(&Machine).public());
+    p.listener.reload(p.config.add_party(second, None, fresh).unwrap()).unwrap();
+    assert_eq!(receive(&mut wire, until), Err(Broken::Closed));
+}
+
+/// Of a party's connections that wait for a join the newest one stays, and that for a minute.
+#[test]
+fn one_connection_of_a_party_waits_and_not_for_ever() {
+    let clock = Arc::new(Ahead::default());
+    let p = test_mesh_in(clock.clone());
+    let until = Machine.now() + 3 * LONG;
+    let second = PartyId::new(2).unwrap();
+    let mut waits: Vec<Wire> = Vec::new();
+    for number in 0..3 {
+        let mut wire =
+            dial(&p.config, p.listener.me(), &p.parties[0], &p.world, until, &Interrupt::default()).unwrap();
+        wire.write_all(&p.hello(Role::Party, 2).encode(), until).unwrap();
+        while p.listener.newest(second) != Some(number) {
+            assert!(Machine.now() < until);
+            std::thread::yield_now();
+        }
+        waits.push(wire);
+        for gone in waits.iter_mut().rev().skip(1) {
+            assert_eq!(receive(gone, until), Err(Broken::Closed));
+        }
+    }
+    *lock(&clock.0) = Duration::from_secs(59);
+    p.listener.reload(p.config.clone()).unwrap();
+    let last = waits.last_mut().unwrap();
+    let soon = p.world.now() + Duration::from_millis(50);
+    assert_eq!(receive(last, soon), Err(Broken::Timeout));
+    *lock(&clock.0) = Duration::from_secs(61);
+    p.listener.reload(p.config.clone()).unwrap();
+    assert_eq!(receive(last, p.world.now() + LONG), Err(Broken::Closed));
+}
+
+/// A client that stops anywhere in a message is given up after the time limit.
+#[test]
+fn a_message_that_stops_half_way_is_given_up() {
+    let p = test_mesh();
+    let message = [&10_u32.to_le_bytes()[..], &[7; 9]].concat();
+    for sent in [1, 4, 5, 13] {
+        let (mut wire, _) = p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
+        let mut served = p.listener.next_client(LONG).unwrap();
+        served.set_timeout(Duration::from_millis(100));
+        let (mut duplex, _bell) = crate::Duplex::new(served).unwrap();
+        wire.write_all(&message[..sent], Machine.now() + LONG).unwrap();
+        let waited = duplex.wait(Some(100), Machine.now() + LONG);
+        assert!(matches!(waited, Err(crate::ConnectionError::Timeout(..))), "{sent}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_not_confirmed_seats_nobody() {
+    let clock = Arc::new(Ahead::default());
+    let p = test_mesh_in(clock.clone());
+    let second = &p.parties[0];
+    // the join goes on until the clock is set forward
+    let within = 3 * LONG;
+    std::thread::scope(|s| {
+        let join = s.spawn(|| Mesh::join(&p.listener, within).err().unwrap());
+        for confirmation in [vec![], vec![0; 16]] {
+            let (mut wire, answer) = p.greet(second, &p.hello(Role::Party, 2)).unwrap();
+            assert_ne!(answer.nonce, [0; 16]);
+            let until = Machine.now() + LONG;
+            wire.write_all(&confirmation, until).unwrap();
+            if confirmation.is_empty() {
+                wire.close();
+            } else {
+                // The listener says no more: no readiness comes.
+                assert_eq!(wire.read_exact(&mut [0], until), Err(Broken::Closed));
+            }
+        }
+        *clock.0.lock().unwrap() += within;
+        let missing: Vec<_> = join.join().unwrap().missing;
+        let absent = |n| (PartyId::new(n).unwrap(), Trouble::Absent);
+        assert_eq!(missing, [absent(2), absent(3)]);
+    });
+}
