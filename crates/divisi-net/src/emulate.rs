@@ -46,7 +46,13 @@ mod tests {
     #[test]
     fn rate_queues_and_round_trips_overlap() {
         assert_eq!(Emulation::new(None, None), None);
-        assert_eq!(Emulation::new(Some(0.0), Some(f64::NAN)), None);
+        for nothing in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Emulation::new(Some(nothing), Some(nothing)), None, "{nothing}");
+        }
+        let [only_rtt, only_rate] =
+            [(Some(10.0), None), (None, Some(8.0))].map(|(rtt, rate)| Emulation::new(rtt, rate));
+        assert_eq!(only_rtt.map(|e| (e.rtt, e.bits_per_second)), Some((Duration::from_millis(10), None)));
+        assert_eq!(only_rate.map(|e| (e.rtt, e.bits_per_second)), Some((Duration::ZERO, Some(8e6))));
         let Some(e) = Emulation::new(Some(10.0), Some(8.0)) else { return assert!(e_is_missing()) };
         let (t, mut free) = (Instant::now(), None);
         // A megabyte a second: 1000 bytes take 1 ms, then half the round trip.

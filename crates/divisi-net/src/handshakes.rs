@@ -185,15 +185,15 @@ mod tests {
     #[test]
     fn a_flood_displaces_itself() {
         let all: Arc<Handshakes> = Arc::default();
-        let honest = all.admit(v4(1), None);
+        let [honest, other] = [1, 9].map(|last| all.admit(v4(last), None));
         let flood: Vec<_> = (0..2 * ALL).map(|_| all.admit(v4(2), None)).collect();
-        assert!(holds(&all, &honest));
+        assert!(holds(&all, &honest) && holds(&all, &other));
         assert!(!holds(&all, &flood[0]) && holds(&all, &flood[2 * ALL - 1]));
         let late = all.admit(v4(3), None);
         assert!(holds(&all, &late) && holds(&all, &honest));
-        assert_eq!(all.take_refused().displaced, ALL as u64 + 2);
+        assert_eq!(all.take_refused().displaced, ALL as u64 + 3);
         assert_eq!(all.take_refused(), Refused::default());
-        drop((flood, late, honest));
+        drop((flood, late, honest, other));
         assert!(lock(&all.0).held.is_empty());
     }
 

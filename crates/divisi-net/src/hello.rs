@@ -180,6 +180,15 @@ mod tests {
         assert_eq!(Hello::decode(&hello.encode()), Some(hello));
     }
 
+    /// Every bit of a nonce is drawn.
+    #[test]
+    fn nonces_have_no_bit_that_stays() {
+        let digest = IdentityDigest { parties: [7; 16], clients: [8; 16] };
+        let drawn = |_| u128::from_le_bytes(Hello::new(Role::Party, 1, 2, digest, &crate::Machine).nonce);
+        let (ones, zeros) = (0..64).map(drawn).fold((0, 0), |(ones, zeros), x| (ones | x, zeros | !x));
+        assert_eq!((ones, zeros), (u128::MAX, u128::MAX));
+    }
+
     /// Two ends understand each other if their ranges of versions meet.
     #[test]
     fn versions_have_to_meet() {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::hello::Role;
+use crate::listener::Attempt;
 use crate::world::{Ahead, Machine, lock};
 use crate::{Config, Listener, Mesh, Peer};
 use std::net::TcpListener;
@@ -55,6 +56,10 @@ fn each_attempt_to_join_has_a_number_of_its_own() {
         assert!(Mesh::join(&p.listener, Duration::ZERO).is_err());
         assert_eq!(shared.state().attempts, number);
         assert!(!shared.is_current(number));
+    }
+    shared.state().joining = Some(Attempt { number: 7, emulated: false });
+    for _ in 0..2 {
+        assert!(shared.is_current(7) && !shared.is_current(8) && !shared.is_current(7 + 256));
     }
 }
 

@@ -26,6 +26,9 @@ fn an_unfinished_file_is_read() {
         std::fs::write(&path, text).unwrap();
         assert_eq!(Config::load_unfinished(&path).ok().map(|read| read.parties().len()), parties, "{text:?}");
     }
+    std::fs::write(&path, "x = 1\n").unwrap();
+    let error = Config::load(&path).unwrap_err().to_string();
+    assert!(error.contains(&path.display().to_string()) && error.contains("line 1"), "{error}");
     for parties in 1..4 {
         let text: String = (1..=parties).map(party).collect();
         std::fs::write(&path, format!("version = 1\n{text}")).unwrap();
@@ -44,6 +47,15 @@ fn a_file_comes_back() {
     let again = Config::parse(&config.to_toml()).unwrap();
     assert_eq!(again, config);
     assert_eq!(again.digest(), config.digest());
+}
+
+/// The longest name of a client has 64 letters.
+#[test]
+fn names_of_clients_have_a_longest_length() {
+    for (length, good_one) in [(1, true), (64, true), (65, false), (64 + 256, false)] {
+        let text = good() + &format!("[[client]]\nname = \"{}\"\nkey = \"{}\"\n", "a".repeat(length), key(9));
+        assert_eq!(Config::parse(&text).is_ok(), good_one, "{length}");
+    }
 }
 
 #[test]

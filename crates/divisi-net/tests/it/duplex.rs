@@ -80,6 +80,10 @@ fn a_peer_that_stops_half_way_is_given_up() {
     assert!(matches!(wait(&mut duplex).unwrap(), WaitOutcome::Message(body) if *body == *b"text"));
     let silent = duplex.wait(Some(LONGEST), Machine.now() + 2 * limit).unwrap();
     assert!(matches!(silent, WaitOutcome::Nothing));
+    // whoever only sends returns when everything is sent
+    duplex.queue(b"text").unwrap();
+    let sent = duplex.wait(None, Machine.now() + Duration::from_secs(60)).unwrap();
+    assert!(matches!(sent, WaitOutcome::Nothing) && duplex.is_sent() && client.recv(4).unwrap() == *b"text");
     (0..100).for_each(|_| duplex.queue(&vec![0; LONGEST]).unwrap());
     assert!(matches!(wait(&mut duplex), Err(ConnectionError::Timeout(..))));
 

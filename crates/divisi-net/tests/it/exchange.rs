@@ -120,6 +120,20 @@ fn what_is_queued_leaves_while_the_sender_computes() {
     });
 }
 
+/// A strand or a session of any number carries messages; the last number alone is for the mesh's own words.
+#[test]
+fn strands_and_sessions_have_any_number() {
+    for meshes in both(2, &Options::default()) {
+        for number in (0..32).map(|bit| u32::MAX >> bit).skip(1).chain([0x1ff, 0xffff_00ff]) {
+            for (session, strand) in [(1, number), (number, 1)] {
+                let [a, b] = [0, 1].map(|i: usize| meshes[i].open(session, strand).unwrap());
+                a.send(p(2), step!("x"), 1, &[5]).unwrap();
+                assert_eq!(receive(&b, p(1), step!("x"), 1).unwrap(), [5], "{session} {strand}");
+            }
+        }
+    }
+}
+
 #[test]
 fn link_secrets_agree_in_pairs_and_differ_else() {
     for (a, b) in both(3, &Options::default()).into_iter().zip(both(3, &Options::default())) {

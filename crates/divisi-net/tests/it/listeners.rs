@@ -2,7 +2,8 @@
 
 use crate::parties::*;
 use divisi_net::{
-    ConnectionError, Emulation, Identity, Listener, Machine, Mesh, Options, Peer, Pin, Trouble, check, step,
+    ConnectionError, Emulation, Identity, Listener, Machine, Mesh, Options, Peer, Pin, ServerStatus, Trouble,
+    check, step,
 };
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -309,6 +310,30 @@ fn a_check_sees_healthy_links() {
     let stranger = Arc::new(Identity::generate(&Machine));
     assert!(check(&site.config, &stranger, &world(), LONG).unwrap_err().to_string().contains("neither"));
     drop(listeners);
+}
+
+/// Whoever checks a link learns what the server said of itself last.
+#[test]
+fn a_check_has_the_last_status() {
+    let site = site(2, &["alice"]);
+    let listener = site.listener(0);
+    for words in ["one", "two"] {
+        let trouble = words.to_owned();
+        let (session, stores_differ) = (vec![(p(2), site.identities[1].fingerprint())], vec![]);
+        listener.set_status(ServerStatus { session, since_unix_ms: 1, stores_differ, trouble });
+        let report = check(&site.config, &site.clients[0], &world(), LONG).unwrap().remove(0);
+        assert_eq!(report.out_of_step(&site.config), Some(format!("says: {words}")));
+    }
+    // a session with somebody else in another one's place is told
+    let session = vec![(p(2), site.identities[0].fingerprint())];
+    listener.set_status(ServerStatus {
+        session,
+        since_unix_ms: 1,
+        stores_differ: vec![],
+        trouble: "".into(),
+    });
+    let report = check(&site.config, &site.clients[0], &world(), LONG).unwrap().remove(0);
+    assert!(report.out_of_step(&site.config).unwrap().contains("does not pin"));
 }
 
 #[test]
