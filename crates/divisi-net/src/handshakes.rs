@@ -215,6 +215,10 @@ mod tests {
         // a flood from the address of a party displaces connections from that address
         let own: Vec<_> = (0..PARTIES).map(|_| all.admit(v4(7), None)).collect();
         assert!(!holds(&all, &party) && own.iter().all(|place| holds(&all, place)));
+        // and the places that are kept count for no flood
+        let late = all.admit(v4(9), None);
+        let general = lock(&all.0).held.values().filter(|held| !held.kept).count();
+        assert!(holds(&all, &late) && general == ALL);
         drop((flood, more));
     }
 

@@ -180,6 +180,15 @@ mod tests {
         assert_eq!(Hello::decode(&hello.encode()), Some(hello));
     }
 
+    #[test]
+    fn each_role_and_verdict_comes_back() {
+        let digest = IdentityDigest { parties: [7; 16], clients: [8; 16] };
+        for (role, verdict) in ROLES.iter().flat_map(|role| VERDICTS.map(|verdict| (*role, verdict))) {
+            let hello = Hello { verdict, ..Hello::new(role, 1, 2, digest, &FixedWorld) };
+            assert_eq!(Hello::decode(&hello.encode()), Some(hello));
+        }
+    }
+
     /// Every bit of a nonce is drawn.
     #[test]
     fn nonces_have_no_bit_that_stays() {

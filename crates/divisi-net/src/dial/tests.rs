@@ -269,22 +269,25 @@ fn a_name_that_resolves_slowly_has_the_limit_of_connecting() {
     assert!((Duration::from_millis(300)..Duration::from_secs(10)).contains(&lasted), "{lasted:?}");
 }
 
-/// A party's connection that waits for a join ends when its identity is not pinned any more.
+/// A party's connection that waits for a join ends when its identity is not pinned any more, or when another
+/// party's is another one.
 #[test]
 fn an_identity_that_is_not_pinned_any_more_seats_nobody() {
-    let p = test_mesh();
-    let until = Machine.now() + Duration::from_secs(20);
-    let mut wire =
-        dial(&p.config, p.listener.me(), &p.parties[0], &p.world, until, &Interrupt::default()).unwrap();
-    wire.write_all(&p.hello(Role::Party, 2).encode(), until).unwrap();
     let second = PartyId::new(2).unwrap();
-    while p.listener.newest(second).is_none() {
-        assert!(Machine.now() < until);
-        std::thread::yield_now();
+    for changed in [2, 3].map(PartyId::new) {
+        let p = test_mesh();
+        let until = Machine.now() + Duration::from_secs(20);
+        let mut wire =
+            dial(&p.config, p.listener.me(), &p.parties[0], &p.world, until, &Interrupt::default()).unwrap();
+        wire.write_all(&p.hello(Role::Party, 2).encode(), until).unwrap();
+        while p.listener.newest(second).is_none() {
+            assert!(Machine.now() < until);
+            std::thread::yield_now();
+        }
+        let fresh = crate::Pin::Key(Identity::generate(&Machine).public());
+        p.listener.reload(p.config.add_party(changed.unwrap(), None, fresh).unwrap()).unwrap();
+        assert_eq!(receive(&mut wire, until), Err(Broken::Closed));
     }
-    let fresh = crate::Pin::Key(Identity::generate(&Machine).public());
-    p.listener.reload(p.config.add_party(second, None, fresh).unwrap()).unwrap();
-    assert_eq!(receive(&mut wire, until), Err(Broken::Closed));
 }
 
 /// Of a party's connections that wait for a join the newest one stays, and that for a minute.
@@ -332,6 +335,19 @@ fn a_message_that_stops_half_way_is_given_up() {
         let waited = duplex.wait(Some(100), Machine.now() + LONG);
         assert!(matches!(waited, Err(crate::ConnectionError::Timeout(..))), "{sent}");
     }
+    // while this end does not listen, the time of the other one does not pass
+    let (mut wire, _) = p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
+    let mut served = p.listener.next_client(LONG).unwrap();
+    served.set_timeout(Duration::from_millis(300));
+    let (mut duplex, _bell) = crate::Duplex::new(served).unwrap();
+    wire.write_all(&message[..5], Machine.now() + LONG).unwrap();
+    let soon = Machine.now() + Duration::from_millis(50);
+    assert!(matches!(duplex.wait(Some(100), soon), Ok(crate::WaitOutcome::Nothing)));
+    let late = Machine.now() + Duration::from_millis(400);
+    assert!(matches!(duplex.wait(None, late), Ok(crate::WaitOutcome::Nothing)));
+    wire.write_all(&message[5..], Machine.now() + LONG).unwrap();
+    wire.write_all(&[7], Machine.now() + LONG).unwrap();
+    assert!(matches!(duplex.wait(Some(100), Machine.now() + LONG), Ok(crate::WaitOutcome::Message(_))));
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn what_waits_has_a_bound() {
     assert_eq!(deliver(&inbox, (1, 2), 0, false), Err(Loss::Flooded));
 }
 
-/// Of a session that has ended nothing is kept: neither what comes after its end nor what waited, and of other
+/// Of a session that has ended nothing is kept: neither what comes after its end nor what waited. Of other
 /// sessions everything is, also if their numbers differ in one bit.
 #[test]
 fn what_a_session_left_goes_with_it() {

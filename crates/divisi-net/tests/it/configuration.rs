@@ -36,6 +36,47 @@ fn an_unfinished_file_is_read() {
     }
 }
 
+/// The digest of the parties depends on each of them and on each byte of its key, that of the clients on
+/// each name and key; what differs otherwise changes none.
+#[test]
+fn digests_have_all_parties_and_clients() {
+    let digest = |parties: [[u8; 32]; 3], clients: &[(&str, [u8; 32])]| {
+        let party = |(id, key): (usize, [u8; 32])| {
+            format!(
+                "[[party]]\nid = {}\naddress = \"host{id}:4701\"\nfingerprint = \"{}\"\n",
+                id + 1,
+                hex::encode(key)
+            )
+        };
+        let client = |(name, key): &(&str, [u8; 32])| {
+            format!("[[client]]\nname = \"{name}\"\nfingerprint = \"{}\"\n", hex::encode(key))
+        };
+        let parties: String = parties.into_iter().enumerate().map(party).collect();
+        let text = format!("version = 1\n{parties}{}", clients.iter().map(client).collect::<String>());
+        let digest = Config::parse(&text).unwrap().digest();
+        (digest.parties, digest.clients)
+    };
+    let (parties, clients) = ([1, 2, 3].map(|i| [i; 32]), [("ann", [8; 32]), ("bob", [9; 32])]);
+    let before = digest(parties, &clients);
+    for (at, byte) in (0..3).flat_map(|at| (0..32).map(move |byte| (at, byte))) {
+        let mut other = parties;
+        other[at][byte] ^= 0x80;
+        let after = digest(other, &clients);
+        assert!(after.0 != before.0 && after.1 == before.1, "{at} {byte}");
+    }
+    for (at, byte) in (0..2).flat_map(|at| (0..32).map(move |byte| (at, byte))) {
+        let mut other = clients;
+        other[at].1[byte] ^= 0x80;
+        let after = digest(parties, &other);
+        assert!(after.0 == before.0 && after.1 != before.1, "{at} {byte}");
+    }
+    for (first, second) in [("anm", "bob"), ("ann", "bo"), ("an", "bob"), ("bob", "ann")] {
+        let other = digest(parties, &[(first, [8; 32]), (second, [9; 32])]);
+        assert!(other.0 == before.0 && other.1 != before.1, "{first} {second}");
+    }
+    assert_ne!(digest(parties, &clients[..1]).1, before.1);
+}
+
 #[test]
 fn a_file_comes_back() {
     let text = good() + &format!("[[client]]\nname = \"alice\"\nfingerprint = \"{}\"\n", key(9));
@@ -55,6 +96,10 @@ fn names_of_clients_have_a_longest_length() {
     for (length, good_one) in [(1, true), (64, true), (65, false), (64 + 256, false)] {
         let text = good() + &format!("[[client]]\nname = \"{}\"\nkey = \"{}\"\n", "a".repeat(length), key(9));
         assert_eq!(Config::parse(&text).is_ok(), good_one, "{length}");
+    }
+    for name in ["!ab", "a!b", "ab!"] {
+        let text = good() + &format!("[[client]]\nname = \"{name}\"\nkey = \"{}\"\n", key(9));
+        assert!(Config::parse(&text).is_err(), "{name}");
     }
 }
 
