@@ -206,3 +206,36 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEP: Step = Step::new("divisi_net::fault::tests/step");
+
+    /// Peers are told of a party that stalled or is gone, and of no other one; what may succeed in another
+    /// session is what no party did by another protocol.
+    #[test]
+    fn who_is_named_and_what_may_pass() {
+        let (peer, other, step) = (PartyId::P2, PartyId::P3, STEP);
+        let lost = |reason| Fault::Lost { peer, step, reason };
+        let stalled = |claim| Fault::Stalled { peer, step, waited: Duration::ZERO, claim };
+        for (fault, passes_on, may_pass) in [
+            (stalled(None), Some(peer), true),
+            (stalled(Some((other, 5))), Some(other), true),
+            (lost(Loss::Cut), Some(peer), true),
+            (lost(Loss::Closed), Some(peer), true),
+            (lost(Loss::Garbage), Some(peer), false),
+            (lost(Loss::Own), None, true),
+            (Fault::Aborted { peer, step, blames: None }, None, true),
+            (Fault::Aborted { peer, step, blames: Some(other) }, Some(other), true),
+            (Fault::Malformed { peer, step, want: 1, got: 2 }, None, false),
+            (Fault::WrongStep { peer, step, got: 1 }, None, false),
+            (Fault::Flooded { peer, step }, None, false),
+            (Fault::Poisoned { step }, None, true),
+            (Fault::Misuse { step, what: "" }, None, false),
+        ] {
+            assert_eq!((fault.passes_on(), fault.may_pass()), (passes_on, may_pass), "{fault}");
+        }
+    }
+}

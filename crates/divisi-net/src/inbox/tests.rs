@@ -165,7 +165,7 @@ fn a_link_is_lost_once() {
 /// One thread reads the socket at a time; when it leaves, one that waits is called to take its place.
 #[test]
 fn a_socket_has_one_reader_and_always_one() {
-    let inbox = inbox(CAP);
+    let inbox = &inbox(CAP);
     assert!(inbox.enter() && inbox.is_read() && !inbox.enter());
     inbox.leave(None);
     assert!(!inbox.is_read() && inbox.enter());
@@ -182,7 +182,18 @@ fn a_socket_has_one_reader_and_always_one() {
     });
     assert!(begun.elapsed() < Duration::from_secs(30));
     inbox.leave(None);
-    // nobody reads a link that is lost
-    inbox.lose(Loss::Cut);
+    // nobody reads a link that is lost, and all that wait for it learn that it is
+    let keys = [(1, 2), (1, 3), (2, 1)];
+    keys.iter().for_each(|key| _ = inbox.open(*key));
+    std::thread::scope(|s| {
+        for key in keys {
+            s.spawn(move || inbox.wait(key, STEP, Awaited::Message, until, false, &Machine, || false));
+        }
+        while keys.iter().any(|key| lock(&inbox.state).slots.get(key).is_none_or(|slot| slot.asleep == 0)) {
+            std::thread::yield_now();
+        }
+        inbox.lose(Loss::Cut);
+    });
     assert!(!inbox.enter() && !inbox.is_read());
+    assert!(begun.elapsed() < Duration::from_secs(30));
 }

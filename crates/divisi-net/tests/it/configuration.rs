@@ -130,6 +130,7 @@ fn each_mistake_is_told_in_one_sentence() {
         (good().replace("host3:4701", "::1:4701"), "write it like [::1]:4701"),
         (good().replace("2.5", "0"), "timeout_seconds"),
         (good().replace("2.5", "nan"), "timeout_seconds"),
+        (good().replace("timeout_seconds = 2.5", "connect_seconds = 0"), "connect_seconds"),
         (good().replace("2.5", "inf"), "timeout_seconds"),
         (clients("a", "a", 7, 8), "client a is there twice"),
         (clients("a", "b", 7, 7), "client a and client b have the same key"),

@@ -80,6 +80,8 @@ fn a_peer_that_stops_half_way_is_given_up() {
     assert!(matches!(wait(&mut duplex).unwrap(), WaitOutcome::Message(body) if *body == *b"text"));
     let silent = duplex.wait(Some(LONGEST), Machine.now() + 2 * limit).unwrap();
     assert!(matches!(silent, WaitOutcome::Nothing));
+    let too_long = duplex.queue(&vec![0; (1 << 30) + 1]);
+    assert!(matches!(too_long, Err(ConnectionError::TooLong { max, .. }) if max == 1 << 30));
     // whoever only sends returns when everything is sent
     duplex.queue(b"text").unwrap();
     let sent = duplex.wait(None, Machine.now() + Duration::from_secs(60)).unwrap();

@@ -91,6 +91,19 @@ fn who_is_gone_is_named_and_not_who_noticed_it_first() {
     }
 }
 
+/// Each session's end says because of whom, also if others ended so before it.
+#[test]
+fn peers_learn_because_of_whom_a_session_ends() {
+    for meshes in both(3, &Options::default()) {
+        for session in 1..4 {
+            let [a, b] = [0, 1].map(|i: usize| meshes[i].open(session, 0).unwrap());
+            a.poison_after(&Fault::Lost { peer: p(3), step: step!("one"), reason: Loss::Cut });
+            let fault = one(&b, 1).unwrap_err();
+            assert_eq!((fault.peer(), fault.blames()), (Some(p(1)), Some(p(3))), "{session}: {fault}");
+        }
+    }
+}
+
 #[test]
 fn a_panicking_party_counts_as_dead() {
     let mut meshes = divisi_net::memory::mesh(2);

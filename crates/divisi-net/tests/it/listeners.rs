@@ -360,6 +360,9 @@ fn clients_are_served_within_lengths_and_limits() {
     alice.send(&[0; 11]).unwrap();
     let e = served.recv(10).unwrap_err();
     assert_eq!(e, ConnectionError::TooLong { peer: Peer::Client("alice".into()), len: 11, max: 10 });
+    let longest = 1 << 30;
+    let e = alice.send(&vec![0; longest + 1]).unwrap_err();
+    assert_eq!(e, ConnectionError::TooLong { peer: Peer::Party(p(1)), len: longest + 1, max: longest });
     alice.close();
     let bob = site.dial(&site.clients[1], LONG).unwrap();
     let mut served = listener.next_client(LONG).unwrap();

@@ -100,7 +100,7 @@ pub fn engines() -> Vec<&'static str> {
 }
 
 /// What in a crate's source is no protocol.
-const OTHERS: [&str; 30] = [
+const OTHERS: [&str; 31] = [
     "/adapter",
     "/tests",
     "/adversary",
@@ -125,6 +125,7 @@ const OTHERS: [&str; 30] = [
     "/suite/",
     "/local.rs",
     "/skip.rs",
+    "/tamper.rs",
     "/draws",
     "/taint.rs",
     "/demo",
