@@ -1,12 +1,14 @@
 //! AES-GCM on shared keys against an ordinary library.
 
 use crate::common::{bytes, engine, reference};
+use divisi_core::Misuse;
+use divisi_core::testing::refused_for;
 use divisi_rep3::Protocol;
 use divisi_rep3::deal::{Part, combine};
 use divisi_rep3::local::{deal_all, run};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::gcm::TagLength;
-use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing};
+use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing, answer};
 use divisi_symphony::many::{MessageJob, Outcome, OwnedPayload, many};
 
 fn slice(part: &Part, from: usize, to: usize) -> Part {
@@ -89,6 +91,48 @@ fn a_wrong_tag_text_or_aad_opens_nothing() {
         // what was opened: the 16 bytes of the masked product, nothing else
         assert!(results.iter().all(|r| *r == (false, 16)), "{protocol} {results:?}");
     }
+}
+
+/// A verified text is opened slice by slice in its order, each under a chunk that is the one read before in
+/// every byte, also in those of other slices.
+#[test]
+fn slices_are_opened_in_order_and_of_what_was_read() {
+    const EACH: usize = 16;
+    let (key, iv, plain) = (bytes(16, 5), [7; 12], bytes(5 * EACH - 3, 0));
+    let n = plain.len();
+    let sealed = reference(&key, iv, b"", &plain);
+    let parts = deal_all(&[key]);
+    let answers = run(|trio| {
+        let mine = &parts[trio.me().index()][0];
+        let mut rep = engine(trio, Protocol::Gf4Circuit);
+        let mut key = GcmKey::prepare(&mut rep, KeySize::Aes128, mine)?;
+        let (text, tag) = sealed.split_at(n);
+        let mut opening = Opening::new(&mut rep, &mut key, iv, b"", n as u64, tag)?;
+        opening.absorb(&mut rep, &key, text)?;
+        assert!(opening.verify(&mut rep, &key)?);
+        let range = |first: usize| first..n.min(first + EACH);
+        let mut opened = Vec::new();
+        for now in (0..n).step_by(EACH) {
+            let mut refused = |what, chunk: &[u8], first| {
+                let end = opening.slice(&mut rep, &key, chunk, range(first)).map(drop);
+                refused_for([(what, end)]);
+            };
+            for at in 0..n {
+                let mut other = text.to_vec();
+                other[at] ^= 1;
+                refused(Misuse::InputsDiffer, &other, now);
+            }
+            refused(Misuse::InputsDiffer, &text[..n - 1], now);
+            for first in (0..n).step_by(EACH).filter(|first| *first != now) {
+                refused(Misuse::OutOfOrder, text, first);
+            }
+            opened.push(opening.slice(&mut rep, &key, text, range(now))?);
+        }
+        answer(&mut rep, b"test", opened, n)
+    })
+    .unwrap();
+    let answers = std::array::from_fn(|p| answers[p].clone());
+    assert_eq!(*combine(b"test", &answers).unwrap(), plain);
 }
 
 #[test]
