@@ -224,17 +224,19 @@ fn published_tags_are_right() {
     }
 }
 
+/// Demands that this is refused as misuse, at one party and so at all.
+fn misuse(f: &(dyn Fn(&mut Rep3, PartyId) -> Result<(), Abort> + Sync)) {
+    let results = TrioHarness::default().act(|trio| {
+        let me = trio.me();
+        f(&mut quick(trio), me)
+    });
+    assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{results:?}");
+    assert!(results.iter().all(Result::is_err), "{results:?}");
+}
+
 /// Arguments that do not fit together are refused as misuse.
 #[test]
 fn what_does_not_fit_is_misuse() {
-    let misuse = |f: &(dyn Fn(&mut Rep3, PartyId) -> Result<(), Abort> + Sync)| {
-        let results = TrioHarness::default().act(|trio| {
-            let me = trio.me();
-            f(&mut quick(trio), me)
-        });
-        assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{results:?}");
-        assert!(results.iter().all(Result::is_err), "{results:?}");
-    };
     let aes = Maestro::new(KeySize::Aes128, Priority::LowLatency);
     let large = Maestro::new(KeySize::Aes256, Priority::LowLatency);
     // a key of another length, of nobody, of two owners
@@ -263,10 +265,18 @@ fn what_does_not_fit_is_misuse() {
     assert!(Sharp::new(&hmac, Priority::LowLatency).is_err());
     assert!(Macnifico::new(&sha, Priority::LowLatency).is_err());
     misuse(&|rep, _| input_message(rep, party(1), &[], None).map(drop));
-    misuse(&|rep, me| {
-        let own: &[&[u8]] = &[b"abcd"];
-        input_message(rep, party(1), &[3], (me == party(1)).then_some(own)).map(drop)
-    });
+    // messages of other lengths than all were told, also behind one that fits, or another number of them
+    let texts: [(&[&[u8]], &[usize]); 6] = [
+        (&[b"abcd"], &[3]),
+        (&[b"ab"], &[3]),
+        (&[b"abc", b"ab"], &[3, 3]),
+        (&[b"abc", b""], &[3, 1]),
+        (&[b"abc", b"abc"], &[3]),
+        (&[b"abc"], &[3, 3]),
+    ];
+    for (own, lengths) in texts {
+        misuse(&|rep, me| input_message(rep, party(1), lengths, (me == party(1)).then_some(own)).map(drop));
+    }
     let [hmac, gmac] = [hmac, gmac].map(|s| Macnifico::new(&s, Priority::LowLatency).unwrap());
     misuse(&|rep, _| {
         let key = hmac.dist_key_gen(rep)?;
@@ -287,6 +297,27 @@ fn what_does_not_fit_is_misuse() {
             let fits = if nonce.is_none() { Some([0; 12]) } else { None };
             let received = [fits, nonce].map(|nonce| Received { nonce, tag: tag.clone() });
             mac.verify(rep, &key, &m, &received).map(drop)
+        });
+    }
+}
+
+/// A key that was prepared for a MAC serves that MAC with the same settings, and not with others.
+#[test]
+fn a_key_serves_the_settings_it_was_made_for() {
+    let asked = Settings::new("kmac128".parse().unwrap());
+    let others = [
+        Settings { customization: b"other".to_vec(), ..asked.clone() },
+        Settings { output_bytes: asked.output_bytes - 1, ..asked.clone() },
+        Settings { spare_output_bits: 1, ..asked.clone() },
+        Settings { spare_key_bits: 1, ..asked.clone() },
+        Settings { xof: true, ..asked.clone() },
+    ];
+    for other in others {
+        let [asked, made] = [&asked, &other].map(|s| Macnifico::new(s, Priority::LowLatency).unwrap());
+        misuse(&|rep, _| {
+            let key = made.dist_key_gen(rep)?;
+            let m = public_message(rep, &[b"abc"])?;
+            asked.tag_gen(rep, &key, &m).map(drop)
         });
     }
 }
