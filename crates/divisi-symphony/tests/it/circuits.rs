@@ -21,8 +21,12 @@ fn program() -> Program {
     g.finish()
 }
 
+/// The bits of each party's value, one to a byte, whose lowest bit counts alone.
 fn inputs(me: PartyId) -> Vec<u8> {
-    [0x5a, 0xf6, 0x31][me.index()..][..1].iter().flat_map(|byte| (0..8).map(move |i| byte >> i & 1)).collect()
+    [0x5a, 0xf6, 0x31][me.index()..][..1]
+        .iter()
+        .flat_map(|byte| (0..8).map(move |i| 0xfe | byte >> i))
+        .collect()
 }
 
 /// The public parameters of a party: a digest of the circuit, owners, and the receivers of both values.
@@ -32,6 +36,8 @@ type Meant = ([u8; 32], [PartyId; 3], [Vec<PartyId>; 2]);
 const ALL: [&[u8]; 2] = [&[1, 2, 3], &[1, 2, 3]];
 /// Party 2 learns the first value, the others learn the second.
 const SPLIT: [&[u8]; 2] = [&[2], &[1, 3]];
+/// Each value has one receiver.
+const EACH: [&[u8]; 2] = [&[1], &[2]];
 
 fn meant(receivers: [&[u8]; 2]) -> Meant {
     let list = |list: &[u8]| list.iter().map(|number| party(*number)).collect();
@@ -144,7 +150,7 @@ fn who_is_not_named_for_a_value_gets_nothing_of_it() {
 fn all_three_mean_the_same() {
     let program = program();
     type Way = fn(&mut Meant);
-    let ways: [([&[u8]; 2], Way); 7] = [
+    let ways: [([&[u8]; 2], Way); 8] = [
         (ALL, |meant| meant.0[0] ^= 1),
         (ALL, |meant| meant.0[31] ^= 1),
         (ALL, |meant| meant.1.swap(0, 1)),
@@ -153,6 +159,7 @@ fn all_three_mean_the_same() {
         (ALL, |meant| meant.2[1] = vec![party(1), party(3)]),
         (SPLIT, |meant| meant.2[0] = vec![party(1)]),
         (SPLIT, |meant| meant.2.swap(0, 1)),
+        (EACH, |meant| meant.2[1] = vec![party(3)]),
     ];
     for odd in PartyId::all(3) {
         for (i, (receivers, way)) in ways.iter().enumerate() {

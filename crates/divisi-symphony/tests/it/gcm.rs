@@ -2,8 +2,9 @@
 
 use crate::common::{bytes, engine, reference};
 use divisi_core::Misuse;
-use divisi_core::testing::refused_for;
+use divisi_core::testing::{ended_by_another, refused_for};
 use divisi_rep3::Protocol;
+use divisi_rep3::adversary::harness::TrioHarness;
 use divisi_rep3::deal::{Part, combine};
 use divisi_rep3::local::{deal_all, run};
 use divisi_symmetric::aes::KeySize;
@@ -178,5 +179,48 @@ fn many_messages_with_their_own_keys_in_one_call() {
             };
             assert_eq!(*outcome, expected, "{protocol} {k}");
         }
+    }
+}
+
+/// Nothing is computed of messages of which the last one has a key, a tag or a component of another length,
+/// nor of none.
+#[test]
+fn jobs_that_do_not_fit_are_refused() {
+    let parts = deal_all(&[bytes(16, 3), bytes(20, 1)]);
+    type Way = fn(&mut Vec<MessageJob>);
+    fn payload(jobs: &mut [MessageJob]) -> Option<&mut Part> {
+        if let OwnedPayload::Plain(part) = &mut jobs.last_mut()?.payload { Some(part) } else { None }
+    }
+    fn received(jobs: &mut [MessageJob], tag: usize) {
+        let payload = OwnedPayload::Cipher { ciphertext: bytes(20, 1), tag: bytes(tag, 1) };
+        jobs.last_mut().into_iter().zip([payload]).for_each(|(job, payload)| job.payload = payload);
+    }
+    let ways: [(Misuse, Way); 8] = [
+        (Misuse::Empty, Vec::clear),
+        (Misuse::LengthDiffers, |jobs| payload(jobs).unwrap().first.truncate(19)),
+        (Misuse::LengthDiffers, |jobs| payload(jobs).unwrap().second.truncate(19)),
+        (Misuse::LengthDiffers, |jobs| payload(jobs).unwrap().second.push(0)),
+        (Misuse::LengthDiffers, |jobs| received(jobs, 15)),
+        (Misuse::LengthDiffers, |jobs| received(jobs, 17)),
+        (Misuse::KeyUnfit, |jobs| jobs.last_mut().unwrap().key.first.truncate(15)),
+        (Misuse::KeyUnfit, |jobs| jobs.last_mut().unwrap().key.second.push(0)),
+    ];
+    for (what, way) in ways {
+        let ends = TrioHarness::default().act(|trio| {
+            let mine = &parts[trio.me().index()];
+            let job = |i| MessageJob {
+                key: mine[0].clone(),
+                danger_iv: [i; 12],
+                aad: Vec::new(),
+                tag_length: TagLength::Bits128,
+                payload: OwnedPayload::Plain(mine[1].clone()),
+            };
+            let mut jobs = vec![job(1), job(2)];
+            way(&mut jobs);
+            many(&mut engine(trio, Protocol::Gf4Circuit), KeySize::Aes128, &jobs).map(drop)
+        });
+        let (others, refused): (Vec<_>, Vec<_>) = ends.into_iter().partition(ended_by_another);
+        assert!(others.len() < 3);
+        refused_for(refused.into_iter().map(|end| (what, end)));
     }
 }
