@@ -160,6 +160,24 @@ fn a_tag_that_is_compared_is_not_opened() {
     assert_eq!(learned, Ok(vec![verdicts.to_vec(); 3]));
 }
 
+/// No more bytes of a tag are told, and none compared, than were made.
+#[test]
+fn a_tag_is_not_longer_than_it_was_made() {
+    let ends = |wanted: [(usize, Option<&[u8]>); 2]| {
+        local::run(3, &PublicParameters::new("tags"), |session| {
+            let mut engine = aes(1).engine(session)?;
+            let made: Vec<Byte> = (0..16).map(|byte| engine.public(&[byte; 2])).collect();
+            tags::made_or_compared(&mut engine, &wanted, &made)
+        })
+    };
+    assert!(ends([(16, None), (0, Some(&[0; 16]))]).is_ok());
+    for wanted in [(17, None), (0, Some(&[0; 17][..]))] {
+        let end = ends([(16, None), wanted]);
+        let refused = matches!(end, Err(Abort::Misuse { what: Misuse::CountsDiffer, .. }));
+        assert!(refused, "{wanted:?}: {end:?}");
+    }
+}
+
 /// Messages of a batch have nonces of their own, whichever chunk they are in.
 #[test]
 fn equal_messages_of_several_chunks_have_other_tags() {

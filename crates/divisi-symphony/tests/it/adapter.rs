@@ -2,7 +2,7 @@
 //! compares, what it deals, and what it says of this.
 
 use divisi_circuit::{Build, Gates};
-use divisi_core::{Counts, Direction, PartyId, PublicParameters, Security, local};
+use divisi_core::{Abort, Counts, Direction, Misuse, PartyId, PublicParameters, Security, local};
 use divisi_engine::circuit::{HeldCircuit, NamedCircuit};
 use divisi_engine::job::{
     AnswersJob, Between, BlocksJob, ChainJob, Cipher, CipherMode, CircuitJob, DigestsJob, JobSpec, LargeJob,
@@ -175,6 +175,24 @@ fn jobs_verify_as_well_as_was_asked() {
         let more = EngineSettings { statistical: Some(58), ..malicious() };
         assert!(prepare(&Replicated, &job, &more).is_err(), "{job:?}");
         assert_eq!(verified(&job, &semi_honest(), 0, input), None, "{job:?}");
+    }
+}
+
+/// An owner of indices has four bytes for each lookup, and the others have none.
+#[test]
+fn indices_are_as_many_as_lookups() {
+    let job = JobSpec::Lookups(LookupJob { entries: 16, inputs: 1, dimensions: None, count: 2, table: None });
+    let prepared = prepare(&Replicated, &job, &malicious()).unwrap();
+    let looked_up = |bytes: [usize; 3]| {
+        local::run(3, &prepared.parameters(2), |session| {
+            let own = Own::new(vec![0; bytes[session.me().index()]]);
+            prepared.start(session, 2, &Own::default())?.batch(2, &own, &mut Unwatched)
+        })
+    };
+    assert!(looked_up([8, 0, 0]).is_ok());
+    for bytes in [[7, 0, 0], [9, 0, 0], [12, 0, 0], [8, 8, 0], [8, 0, 1]] {
+        let refused = matches!(looked_up(bytes), Err(Abort::Misuse { what: Misuse::LengthDiffers, .. }));
+        assert!(refused, "{bytes:?}");
     }
 }
 

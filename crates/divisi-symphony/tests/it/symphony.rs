@@ -255,6 +255,10 @@ fn what_does_not_fit_is_misuse() {
         large.compute_ks(rep, &key).map(drop)
     });
     misuse(&|rep, me| {
+        let key = large.input_key(rep, party(1), (me == party(1)).then_some(&[0; 32][..]))?;
+        aes.compute_ks(rep, &key).map(drop)
+    });
+    misuse(&|rep, me| {
         let ks = large.dist_key_gen(rep)?;
         let m = aes.input_block(rep, party(1), 1, (me == party(1)).then_some(&[[0; 16]][..]))?;
         aes.encipher(rep, &ks, &m).map(drop)
@@ -277,6 +281,13 @@ fn what_does_not_fit_is_misuse() {
     for (own, lengths) in texts {
         misuse(&|rep, me| input_message(rep, party(1), lengths, (me == party(1)).then_some(own)).map(drop));
     }
+    // settings that the algorithm does not have
+    let empty = Settings { output_bytes: 0, ..sha.clone() };
+    let named = Settings { function: b"name".to_vec(), ..sha.clone() };
+    assert!([empty, named].iter().all(|wrong| Sharp::new(wrong, Priority::LowLatency).is_err()));
+    let longer = Settings { output_bytes: hmac.output_bytes + 1, ..hmac.clone() };
+    let other = Settings { xof: true, ..hmac.clone() };
+    assert!([longer, other].iter().all(|wrong| Macnifico::new(wrong, Priority::LowLatency).is_err()));
     let [hmac, gmac] = [hmac, gmac].map(|s| Macnifico::new(&s, Priority::LowLatency).unwrap());
     misuse(&|rep, _| {
         let key = hmac.dist_key_gen(rep)?;
@@ -290,6 +301,15 @@ fn what_does_not_fit_is_misuse() {
             let m = public_message(rep, &[b"abc"])?;
             mac.verify(rep, &key, &m, &[Received { nonce, tag: tag.clone() }]).map(drop)
         });
+        // fewer tags than messages, or more
+        for count in [0, 2] {
+            misuse(&|rep, _| {
+                let key = mac.dist_key_gen(rep)?;
+                let m = public_message(rep, &[b"abc"])?;
+                let nonce = if nonce.is_none() { Some([0; 12]) } else { None };
+                mac.verify(rep, &key, &m, &vec![Received { nonce, tag: tag.clone() }; count]).map(drop)
+            });
+        }
         // of two messages the second one
         misuse(&|rep, _| {
             let key = mac.dist_key_gen(rep)?;

@@ -237,7 +237,7 @@ fn keys_are_not_confused() {
 #[test]
 fn misuse_is_refused_before_anything_is_sent() {
     type Wrong = fn(&mut Vec<ShortMessage<'_>>, &Part, &Part);
-    let wrong: [(&str, Misuse, Wrong); 7] = [
+    let wrong: [(&str, Misuse, Wrong); 8] = [
         ("without a key", Misuse::KeyMissing, |messages, _, _| messages[1].key = 2),
         ("one IV", Misuse::NonceReused, |messages, _, _| messages[1].iv = messages[0].iv),
         ("one IV, many messages later", Misuse::NonceReused, |messages, _, _| {
@@ -252,6 +252,7 @@ fn misuse_is_refused_before_anything_is_sent() {
         ("one key twice", Misuse::NonceReused, |_, _, _| {}),
         ("not short", Misuse::TooLarge, |messages, _, _| messages[1].aad = &[0; 16 * 1022 + 1]),
         ("differ in length", Misuse::CountsDiffer, |_, _, _| {}),
+        ("the second is longer", Misuse::CountsDiffer, |_, _, _| {}),
         ("different sizes", Misuse::KeyUnfit, |_, _, _| {}),
     ];
     let keys = [bytes(16, 1), bytes(16, 2), bytes(32, 3)];
@@ -268,8 +269,10 @@ fn misuse_is_refused_before_anything_is_sent() {
                 _ => GcmKey::prepare(rep, KeySize::Aes128, &parts[me][1])?,
             };
             let mut uneven = plaintexts[me][1].clone();
-            if words == "differ in length" {
-                uneven.second.pop();
+            match words {
+                "differ in length" => drop(uneven.second.pop()),
+                "the second is longer" => uneven.second.push(0),
+                _ => {}
             }
             let message = |key, iv: u8, part| ShortMessage {
                 key,
