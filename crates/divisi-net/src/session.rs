@@ -185,6 +185,11 @@ mod tests {
             (0..=strands).for_each(|_| sessions.release(1));
             assert_eq!(sessions.open(1, STEP).err(), Some(Fault::Poisoned { step: STEP }));
             sessions.open(2, STEP).unwrap();
+            // one of which only the number is known
+            (0..strands).for_each(|_| drop(sessions.open(3, STEP).unwrap()));
+            sessions.ended(3);
+            (0..strands).for_each(|_| sessions.release(3));
+            assert_eq!(sessions.open(3, STEP).err(), Some(Fault::Poisoned { step: STEP }));
         }
     }
 

@@ -90,6 +90,20 @@ impl World for FixedWorld {
     }
 }
 
+/// Demands that every bit of what `draw` returns is drawn, and that no two bytes are always alike.
+#[cfg(test)]
+pub(crate) fn assert_drawn(draw: impl Fn() -> Vec<u8>) {
+    let draws: Vec<Vec<u8>> = (0..64).map(|_| draw()).collect();
+    let column = |at: usize| draws.iter().map(move |drawn| drawn[at]);
+    for at in 0..draws[0].len() {
+        for bit in 0..8 {
+            let ones = column(at).filter(|byte| byte >> bit & 1 == 1).count();
+            assert!((1..64).contains(&ones), "bit {bit} of byte {at}");
+        }
+        assert!((0..at).all(|other| column(other).ne(column(at))), "byte {at} is that of another place");
+    }
+}
+
 /// The machine with its clock set forward by this time.
 #[cfg(test)]
 #[derive(Default)]
