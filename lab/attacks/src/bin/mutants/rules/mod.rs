@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The crates of each engine, of what all engines rest on, and of the servers, and the programs of tests that
 /// judge a weakening of them, beside those of its own crate.
-const CRATES: [(&str, &[&str], &[&str]); 13] = [
+const CRATES: [(&str, &[&str], &[&str]); 14] = [
     (
         "rep3",
         &["divisi-rep3", "divisi-symphony"],
@@ -72,6 +72,7 @@ const CRATES: [(&str, &[&str], &[&str]); 13] = [
         ],
     ),
     ("net", &["divisi-net"], &[]),
+    ("circuit", &["divisi-circuit"], &[]),
     (
         "modes",
         &["divisi-symmetric", "divisi-engine"],
