@@ -51,7 +51,7 @@ impl TestMesh {
 #[test]
 fn each_attempt_to_join_has_a_number_of_its_own() {
     let p = test_mesh();
-    let shared = p.listener.shared();
+    let shared = p.listener.shared().clone();
     for number in 1..4 {
         assert!(Mesh::join(&p.listener, Duration::ZERO).is_err());
         assert_eq!(shared.state().attempts, number);
@@ -61,6 +61,8 @@ fn each_attempt_to_join_has_a_number_of_its_own() {
     for _ in 0..2 {
         assert!(shared.is_current(7) && !shared.is_current(8) && !shared.is_current(7 + 256));
     }
+    drop(p);
+    assert!(!shared.is_current(7));
 }
 
 /// The answer to a greeting names this greeting, both parties, and nothing else.
