@@ -185,6 +185,7 @@ mod tests {
             }
             // as if so many others had come after it
             lock(&permits.0.state).drawn += others;
+            assert!(wanted());
             drop(held);
             assert_eq!(hears.recv_timeout(Duration::from_secs(20)), Ok(()));
         }

@@ -142,6 +142,7 @@ fn link_secrets_agree_in_pairs_and_differ_else() {
         for meshes in [&a, &b] {
             for (i, j) in [(1, 2), (2, 3), (3, 1)] {
                 assert_eq!(secret(meshes, i, j), secret(meshes, j, i));
+                assert!(secret(meshes, i, j).chunks(8).all(|bytes| bytes != [0; 8]));
                 seen.push(secret(meshes, i, j));
             }
             assert!(meshes[0].link_secret(p(1)).is_err());
