@@ -108,4 +108,8 @@ fn who_is_gone_is_noticed_by_who_does_not_listen() {
     drop(client);
     let waited = duplex.wait(None, Machine.now() + Duration::from_secs(10));
     assert!(matches!(waited, Err(ConnectionError::Closed(_))));
+    // nor does anything go out any more
+    duplex.queue(b"never sent").unwrap();
+    let waited = duplex.wait(None, Machine.now() + Duration::from_secs(10));
+    assert!(matches!(waited, Err(ConnectionError::Closed(_))));
 }
