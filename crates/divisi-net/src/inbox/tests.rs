@@ -146,6 +146,19 @@ fn only_who_is_asked_says_whom_it_waits_for() {
     inbox.ask((1, 1), false);
     inbox.answer((1, 1), claims[1]);
     assert_eq!(inbox.take_claim((1, 1)), None);
+    // whoever waits for the answer has it at once
+    inbox.ask((1, 1), true);
+    let begun = Machine.now();
+    let until = begun + Duration::from_secs(60);
+    std::thread::scope(|s| {
+        s.spawn(|| inbox.wait((1, 1), STEP, Awaited::Answer, until, false, &Machine, || false));
+        while lock(&inbox.state).slots.get(&(1, 1)).is_none_or(|slot| slot.asleep == 0) {
+            std::thread::yield_now();
+        }
+        inbox.answer((1, 1), None);
+    });
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    assert_eq!(inbox.take_claim((1, 1)), Some(None));
 }
 
 /// A link is gone for its first reason, and takes in nothing more; what came before can be read.
