@@ -23,6 +23,22 @@ fn scalars_agree_with_the_reference() {
 }
 
 #[test]
+fn scaled_sums_agree_with_scalars() {
+    for (kernel, len) in
+        available().into_iter().flat_map(|kernel| lengths().into_iter().map(move |len| (kernel, len)))
+    {
+        let x: Vec<Gf8> = (0..len).map(|i| Gf8((i * 7 + len) as u8)).collect();
+        let before: Vec<Gf8> = (0..len).map(|i| Gf8((i * 29 + 3) as u8)).collect();
+        for c in [0, 1, 2, 0x53, 0x80, 0xff].map(Gf8) {
+            let mut out = before.clone();
+            with(kernel, || add_scaled(&mut out, &x, c)).unwrap();
+            let right: Vec<Gf8> = before.iter().zip(&x).map(|(y, x)| *y + c * *x).collect();
+            assert!(out == right, "{kernel} {len} {c:?}");
+        }
+    }
+}
+
+#[test]
 fn packed_bytes_agree_with_the_reference() {
     for kernel in available() {
         let longest = if cfg!(miri) { 5 } else { 31 * 64 };
