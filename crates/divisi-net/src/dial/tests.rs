@@ -238,6 +238,10 @@ fn the_configuration_says_where_parties_come_from() {
     p.listener.reload(moved.clone()).unwrap();
     assert!(p.listener.expects(loopback));
     let fresh = crate::Pin::Key(Identity::generate(&Machine).public());
+    for _ in 0..2 {
+        p.listener.reload(moved.add_party(PartyId::P1, None, fresh).unwrap()).unwrap_err();
+        assert!(p.listener.expects(loopback));
+    }
     p.listener.reload(moved.add_party(PartyId::P3, None, fresh).unwrap()).unwrap();
     assert!(!p.listener.expects(loopback) && p.listener.expects([192, 0, 2, 2].into()));
 }
