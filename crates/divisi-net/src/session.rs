@@ -177,6 +177,10 @@ mod tests {
         for strands in [1, 2, 256] {
             let mut sessions = Sessions::default();
             (0..strands).for_each(|_| drop(sessions.open(1, STEP).unwrap()));
+            let open = sessions.open(1, STEP).unwrap();
+            sessions.release(1);
+            assert!(Arc::ptr_eq(&open, &sessions.open(1, STEP).unwrap()));
+            sessions.release(1);
             sessions.ended(1);
             assert!(sessions.is_over(1) && !sessions.is_over(2));
             // another strand of it is under way, until the session says that it is over

@@ -158,7 +158,7 @@ fn only_who_is_asked_says_whom_it_waits_for() {
         inbox.answer((1, 1), None);
     });
     assert!(begun.elapsed() < Duration::from_secs(30));
-    assert_eq!(inbox.take_claim((1, 1)), Some(None));
+    assert_eq!((inbox.take_claim((1, 1)), inbox.waiting((1, 1))), (Some(None), None));
 }
 
 /// A link is gone for its first reason, and takes in nothing more; what came before can be read.
