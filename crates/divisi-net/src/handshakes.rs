@@ -209,7 +209,10 @@ mod tests {
             .flat_map(|i| [[198, 51, 100, i], [203, 0, 113, i]])
             .map(|from| all.admit(IpAddr::from(from), None))
             .collect();
+        let before = all.take_refused().displaced;
         let party = all.admit(v4(7), None);
+        let held = lock(&all.0).held.len();
+        assert_eq!((before, held, all.take_refused().displaced), (512 - ALL as u64, ALL + 1, 0));
         let more: Vec<_> = (0..=255).map(|i| all.admit(IpAddr::from([10, 0, 0, i]), None)).collect();
         assert!(holds(&all, &party));
         // a flood from the address of a party displaces connections from that address

@@ -392,3 +392,35 @@ fn an_answer_that_is_not_confirmed_seats_nobody() {
         assert_eq!(missing, [absent(2), absent(3)]);
     });
 }
+
+/// A mesh is complete when each peer has said so, in the one word that means it.
+#[test]
+fn only_its_word_makes_a_party_ready() {
+    for words in [*b"rx", *b"xr", *b"rr"] {
+        let clock = Arc::new(Ahead::default());
+        let p = test_mesh_in(clock.clone());
+        let (within, until) = (3 * LONG, Machine.now() + LONG);
+        std::thread::scope(|s| {
+            let join = s.spawn(|| Mesh::join(&p.listener, within).map(drop));
+            let mut seated: Vec<Wire> = (2..)
+                .zip(&p.parties)
+                .map(|(me, identity)| {
+                    let (mut wire, answer) = p.greet(identity, &p.hello(Role::Party, me)).unwrap();
+                    wire.write_all(&answer.nonce, until).unwrap();
+                    wire
+                })
+                .collect();
+            for (wire, word) in seated.iter_mut().zip(words) {
+                // the listener has all its connections
+                wire.read_exact(&mut [0], until).unwrap();
+                wire.write_all(&[word], until).unwrap();
+            }
+            // who says something else is heard no more
+            if let Some(at) = words.iter().position(|word| *word == b'x') {
+                assert_eq!(seated[at].read_exact(&mut [0], until), Err(Broken::Closed));
+                *clock.0.lock().unwrap() += within;
+            }
+            assert_eq!(join.join().unwrap().is_ok(), words == *b"rr", "{words:?}");
+        });
+    }
+}
