@@ -192,6 +192,7 @@ fn a_socket_has_one_reader_and_always_one() {
         }
         inbox.leave(None);
         assert_eq!(waits.join().unwrap(), Turn::Read);
+        assert!(inbox.is_read());
     });
     assert!(begun.elapsed() < Duration::from_secs(30));
     inbox.leave(None);

@@ -147,7 +147,7 @@ fn a_stalled_party_is_named_and_the_blame_moves_on_as_a_claim() {
         meshes[0].set_timeout(PATIENT);
         meshes[1].set_timeout(TIMEOUT);
         let faults = run(&meshes, |m| {
-            let c = m.open(1, 0).unwrap();
+            let c = m.open(1, 5).unwrap();
             let wait = |from, limit| {
                 begun.wait();
                 let fault = one(&c, from).unwrap_err();
