@@ -158,14 +158,18 @@ fn first_words(p: &TestMesh) -> Vec<u8> {
     bytes
 }
 
+/// As many as the system allows: the sockets of both ends are open in this process.
+fn allow_sockets() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let most = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: most.maximum, ..most }).unwrap();
+}
+
 /// Clients and parties get in while more handshakes are half open than there are places; these end by
 /// themselves, counted.
 #[test]
 fn handshakes_that_stop_half_way_shut_nobody_out() {
-    use rustix::process::{Resource, getrlimit, setrlimit};
-    let most = getrlimit(Resource::Nofile);
-    // the sockets of both ends are open in this process
-    setrlimit(Resource::Nofile, rustix::process::Rlimit { current: most.maximum, ..most }).unwrap();
+    allow_sockets();
     let p = test_mesh();
     let words = first_words(&p);
     let flood: Vec<TcpStream> = (0..400)
@@ -190,6 +194,23 @@ fn handshakes_that_stop_half_way_shut_nobody_out() {
     }
     assert_eq!(ended, flood.len() as u64);
     drop(flood);
+}
+
+/// A client that finds no room is told so, and not that all is well.
+#[test]
+fn so_many_clients_wait_to_be_served() {
+    allow_sockets();
+    let p = test_mesh();
+    let mut waiting = Vec::new();
+    let refused = (0..300).find_map(|_| {
+        let greeted = p.greet(&p.client, &p.hello(Role::Client, 0));
+        greeted.map(|(wire, _)| waiting.push(wire)).err()
+    });
+    assert_eq!(refused, Some(Trouble::Busy));
+    // one that was just welcomed may not count yet
+    assert!((256..260).contains(&waiting.len()), "{}", waiting.len());
+    p.listener.next_client(LONG).unwrap();
+    p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
 }
 
 /// Whoever receives the server's first words has a second and a half to answer, and no more.

@@ -112,6 +112,7 @@ fn each_mistake_is_told_in_one_sentence() {
     let cases = [
         ("version = 1".into(), "at least two parties"),
         (good().replace("version = 1", "version = 2"), "version 2"),
+        (good().replace("version = 1", "version = 257"), "version 257"),
         (good().replace("version = 1\n", ""), "missing field `version`"),
         (good().replace("address = \"host2", "adress = \"host2"), "line 9: unknown field `adress`"),
         (good() + "colour = 1\n", "line 15: unknown field `colour`"),

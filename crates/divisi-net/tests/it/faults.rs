@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The time limit of a party that is expected to time out, on any kind of link. All other parties have the
 /// usual limit: their faults come from events, and a fault other than [`Fault::Stalled`] shows that they did
@@ -88,6 +88,27 @@ fn who_is_gone_is_named_and_not_who_noticed_it_first() {
                 });
             });
         }
+    }
+}
+
+/// All sessions end with a link, also those that wait for somebody else.
+#[test]
+fn a_lost_link_is_noticed_in_all_sessions() {
+    for mut meshes in both(3, &Options::default()) {
+        let last = meshes.pop().unwrap();
+        let begun = Instant::now();
+        std::thread::scope(|s| {
+            for session in 1..4 {
+                let channel = meshes[0].open(session, 0).unwrap();
+                s.spawn(move || {
+                    let fault = one(&channel, 2).unwrap_err();
+                    assert_eq!(fault.peer(), Some(p(3)), "{session}: {fault}");
+                });
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            last.reset();
+        });
+        assert!(begun.elapsed() < Options::default().timeout / 2);
     }
 }
 
