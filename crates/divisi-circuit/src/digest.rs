@@ -51,9 +51,9 @@ fn absorb(hasher: &mut blake3::Hasher, words: &mut Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use crate::memo::Memo;
-    use crate::program::Level;
-    use crate::slot::Slot;
-    use crate::{Build, BuildBit, Gates, Program};
+    use crate::packed::Kinds;
+    use crate::{Build, BuildBit, Gates, Level, LinearGate, Program, Slot};
+    use std::collections::BTreeMap;
 
     type Circuit = fn(&mut Build, [BuildBit; 3]) -> Vec<BuildBit>;
 
@@ -112,27 +112,193 @@ mod tests {
         assert_eq!(program(CIRCUITS[1], one), all[1]);
     }
 
-    /// It is hashed where a sum of products ends: the same slots in the same order are another program if a
-    /// product belongs to the next sum.
-    #[test]
-    fn a_product_of_another_sum_makes_another_digest() {
-        let program = |terms: [[u32; 2]; 3], first: u32| {
-            let level = Level {
-                dots: vec![(Slot(6), first), (Slot(2), 3)],
-                terms: terms.map(|[x, y]| (Slot(x), Slot(y))).to_vec(),
-                ..Level::default()
-            };
+    /// A program in parts that a test can change, one by one.
+    #[derive(Clone)]
+    struct Parts {
+        inputs: Vec<usize>,
+        outputs: Vec<usize>,
+        slots: usize,
+        levels: Vec<(Vec<LinearGate>, Sums)>,
+        results: Vec<Slot>,
+    }
+
+    /// Sums of products: the slot of each result, and the terms.
+    type Sums = Vec<(Slot, Vec<(Slot, Slot)>)>;
+
+    impl Parts {
+        fn program(&self) -> Program {
+            let levels = self.levels.iter().map(|(linear, sums)| {
+                let mut kinds = Kinds::default();
+                linear.iter().for_each(|gate| kinds.push(*gate));
+                let mut level = Level { local: kinds.take(), ..Level::default() };
+                for (out, terms) in sums {
+                    level.terms.extend(terms);
+                    level.dots.push((*out, level.terms.len() as u32));
+                }
+                level
+            });
             Program {
-                inputs: vec![6],
-                outputs: vec![2],
-                slots: 7,
-                levels: [level].into(),
-                results: vec![Slot(6), Slot(2)],
+                inputs: self.inputs.clone(),
+                outputs: self.outputs.clone(),
+                slots: self.slots,
+                levels: levels.collect(),
+                results: self.results.clone(),
                 memo: Memo::default(),
             }
+        }
+
+        /// Each width and each slot of the program, in whatever place.
+        fn numbers(&mut self) -> (Vec<&mut usize>, Vec<&mut Slot>) {
+            let widths = self.inputs.iter_mut().chain(&mut self.outputs).chain([&mut self.slots]).collect();
+            let mut slots: Vec<&mut Slot> = Vec::new();
+            for (linear, sums) in &mut self.levels {
+                for gate in linear {
+                    match gate {
+                        LinearGate::Constant { out, .. } => slots.push(out),
+                        LinearGate::Not { out, x } => slots.extend([out, x]),
+                        LinearGate::Xor { out, x, y } => slots.extend([out, x, y]),
+                    }
+                }
+                for (out, terms) in sums {
+                    slots.push(out);
+                    slots.extend(terms.iter_mut().flat_map(|(x, y)| [x, y]));
+                }
+            }
+            slots.extend(&mut self.results);
+            (widths, slots)
+        }
+    }
+
+    fn parts() -> Parts {
+        let slot = Slot;
+        let level = |at: u32| {
+            let constant = |value| LinearGate::Constant { out: slot(at + u32::from(value)), value };
+            let xor = |out, x, y| LinearGate::Xor { out: slot(out), x: slot(x), y: slot(y) };
+            let not = |out, x| LinearGate::Not { out: slot(out), x: slot(x) };
+            let linear =
+                vec![constant(false), constant(true), xor(at, 1, 2), xor(4, at, 3), not(5, at), not(6, 1)];
+            let one = (slot(at), vec![(slot(1), slot(2)), (slot(3), slot(at)), (slot(5), slot(6))]);
+            (linear, vec![one, (slot(7), vec![(slot(at), slot(4))])])
         };
-        // 01 + 23 and 45, or 01 and 32 + 45: the second sum is written to slot 2
-        let [one, two] = [program([[0, 1], [2, 3], [4, 5]], 2), program([[0, 1], [3, 2], [4, 5]], 1)];
-        assert_ne!(one.digest(), two.digest());
+        Parts {
+            inputs: vec![3, 4],
+            outputs: vec![1, 3],
+            slots: 12,
+            levels: vec![level(8), level(9), level(10)],
+            results: [8, 9, 7, 8].map(slot).to_vec(),
+        }
+    }
+
+    /// The lists of a program, each without its last element, with it twice, and with its ends changed over.
+    fn other_lists(of: &Parts) -> Vec<Parts> {
+        fn lists<T: Clone>(of: &Parts, get: impl Fn(&mut Parts) -> &mut Vec<T>, all: &mut Vec<Parts>) {
+            let changes: [fn(&mut Vec<T>); 3] =
+                [|list| drop(list.pop()), |list| list.extend(list.last().cloned()), |list| list.reverse()];
+            for change in changes {
+                let mut other = of.clone();
+                change(get(&mut other));
+                all.push(other);
+            }
+        }
+        let mut all = Vec::new();
+        lists(of, |parts| &mut parts.inputs, &mut all);
+        lists(of, |parts| &mut parts.outputs, &mut all);
+        lists(of, |parts| &mut parts.levels, &mut all);
+        lists(of, |parts| &mut parts.results, &mut all);
+        for (n, (_, sums)) in of.levels.iter().enumerate() {
+            lists(of, |parts| &mut parts.levels[n].0, &mut all);
+            lists(of, |parts| &mut parts.levels[n].1, &mut all);
+            for (m, _) in sums.iter().enumerate() {
+                lists(of, |parts| &mut parts.levels[n].1[m].1, &mut all);
+            }
+        }
+        all
+    }
+
+    /// Whatever one thing of a program is changed: any width or slot, by one or in any of its bytes, the kind
+    /// or value of any gate, or the length or order of any list.
+    #[test]
+    fn whatever_one_thing_differs_the_digest_does() {
+        let first = parts();
+        let mut all = vec![first.clone()];
+        for by in [1, 1 << 8, 1 << 16, 1 << 24, 1 << 31] {
+            let mut count = first.clone();
+            let (widths, slots) = count.numbers();
+            for i in 0..widths.len() + slots.len() {
+                let mut other = first.clone();
+                let (mut widths, mut slots) = other.numbers();
+                match i.checked_sub(widths.len()) {
+                    None => *widths[i] += by as usize,
+                    Some(i) => slots[i].0 += by,
+                }
+                all.push(other);
+            }
+        }
+        for (n, (linear, _)) in first.levels.iter().enumerate() {
+            for (m, gate) in linear.iter().enumerate() {
+                let (LinearGate::Constant { out, .. }
+                | LinearGate::Not { out, .. }
+                | LinearGate::Xor { out, .. }) = *gate;
+                let x = Slot(1);
+                for other in [
+                    LinearGate::Constant { out, value: false },
+                    LinearGate::Constant { out, value: true },
+                    LinearGate::Not { out, x },
+                    LinearGate::Xor { out, x, y: Slot(0) },
+                    LinearGate::Xor { out, x, y: x },
+                ] {
+                    all.push(first.clone());
+                    all.last_mut().unwrap().levels[n].0[m] = other;
+                }
+            }
+        }
+        all.extend(other_lists(&first));
+        let (mut seen, mut ones, mut zeros) = (BTreeMap::new(), [0; 32], [0; 32]);
+        for parts in &all {
+            let program = parts.program();
+            let digest = program.digest();
+            for (i, byte) in digest.iter().enumerate() {
+                ones[i] |= *byte;
+                zeros[i] |= !*byte;
+            }
+            // some changes make the program that it was
+            let other = seen.entry(digest).or_insert_with(|| program.clone());
+            assert_eq!(*other, program);
+        }
+        assert!(seen.len() > 400, "{}", seen.len());
+        assert_eq!((ones, zeros), ([255; 32], [255; 32]), "a bit of the digest is always the same");
+    }
+
+    /// Lists whose elements follow each other without a gap, so that only their lengths tell where one ends:
+    /// widths, sums of products, levels.
+    #[test]
+    fn where_a_list_ends_makes_another_digest() {
+        let slots = |slots: &[u32]| slots.iter().copied().map(Slot).collect::<Vec<_>>();
+        let empty = Parts { inputs: vec![], outputs: vec![], slots: 9, levels: vec![], results: vec![] };
+        let differ = |one: &Parts, two: &Parts| assert_ne!(one.program().digest(), two.program().digest());
+        for k in 0..5 {
+            let widths = |inputs: &[usize], outputs: &[usize]| Parts {
+                inputs: inputs.to_vec(),
+                outputs: outputs.to_vec(),
+                ..empty.clone()
+            };
+            differ(&widths(&[1, k], &[3, 3]), &widths(&[1], &[k, 3, 3]));
+            // a b + c k and d e in one, a b and b k + d e in the other
+            let k = k as u32;
+            let sums = |sums: &[(u32, &[[u32; 2]])]| {
+                let sum = |(out, terms): &(u32, &[[u32; 2]])| {
+                    (Slot(*out), terms.iter().map(|[x, y]| (Slot(*x), Slot(*y))).collect())
+                };
+                Parts { levels: vec![(vec![], sums.iter().map(sum).collect())], ..empty.clone() }
+            };
+            differ(
+                &sums(&[(6, &[[0, 1], [5, k]]), (7, &[[2, 3]])]),
+                &sums(&[(6, &[[0, 1]]), (5, &[[7, k], [2, 3]])]),
+            );
+        }
+        for levels in [1, 256] {
+            let two = Parts { levels: vec![(vec![], vec![]); levels], ..empty.clone() };
+            differ(&Parts { results: slots(&vec![0; 2 * levels]), ..empty.clone() }, &two);
+        }
     }
 }
