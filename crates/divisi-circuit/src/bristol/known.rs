@@ -113,6 +113,58 @@ mod tests {
         }
     }
 
+    /// Files that differ in one number of a header, in one wire or constant of one gate, in its name or in
+    /// the order of two gates.
+    #[test]
+    fn each_gate_and_each_of_its_wires_counts() {
+        let text = "20 30\n2 2 2\n1 1\n2 1 0 1 4 XOR\n2 1 0 1 5 XNOR\n2 1 1 2 6 AND\n2 1 1 2 7 NAND\n\
+            2 1 1 2 8 OR\n2 1 1 2 9 NOR\n1 1 3 10 INV\n1 1 3 11 EQW\n1 1 0 12 EQ\n1 1 1 13 EQ\n\
+            4 2 0 1 2 3 14 15 MAND\n2 1 0 1 16 MAND\n";
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<String>>();
+        let first: Vec<Vec<String>> = text.lines().map(words).collect();
+        let mut all = vec![first.clone()];
+        for (i, line) in first.iter().enumerate() {
+            let is_gate = i > 2;
+            for (j, word) in line.iter().enumerate().skip(if is_gate { 2 } else { usize::from(i > 0) }) {
+                let mut change = |word: String| {
+                    let mut other = first.clone();
+                    other[i][j] = word;
+                    all.push(other);
+                };
+                let is_constant = j == 2 && line.last().is_some_and(|name| name == "EQ");
+                match word.parse::<u64>() {
+                    Ok(value) if is_constant => change((value ^ 1).to_string()),
+                    // a header's numbers are limited
+                    Ok(value) if !is_gate => change((value + 1).to_string()),
+                    Ok(value) => {
+                        [1, 1 << 8, 1 << 16, 1 << 32].iter().for_each(|by| change((value + by).to_string()));
+                    }
+                    Err(_) if line[0] == "1" && !is_constant => {
+                        ["INV", "EQW"].into_iter().for_each(|name| change(name.to_owned()));
+                    }
+                    Err(_) => {
+                        let names = ["XOR", "XNOR", "AND", "NAND", "OR", "NOR", "MAND"];
+                        names.iter().filter(|_| line[0] == "2").for_each(|name| change((*name).to_owned()));
+                    }
+                }
+            }
+            if i > 3 {
+                let mut other = first.clone();
+                other.swap(i - 1, i);
+                all.push(other);
+            }
+        }
+        let mut seen = std::collections::BTreeMap::new();
+        for lines in all {
+            let gates = lines.len() - 3;
+            let text: String = lines.iter().map(|words| words.join(" ") + "\n").collect();
+            let mut reader = Reader::new(BufReader::new(text.as_bytes()), 1 << 16).unwrap();
+            (0..gates).for_each(|_| assert!(reader.gate().unwrap().is_some()));
+            assert_eq!(*seen.entry(reader.known.digest()).or_insert_with(|| text.clone()), text);
+        }
+        assert!(seen.len() > 180, "{}", seen.len());
+    }
+
     /// Recognises the published adder among the test data, with the order that the adder's test relies on.
     #[test]
     fn a_published_file_is_known() {
