@@ -101,6 +101,11 @@ const UNORDERED_2: &str = "wire 2 is read before a line writes it: if a later li
 const WRONG: &[(&str, usize, &str)] = &[
     ("", 1, "the file ends before the numbers of gates and wires"),
     ("\n\n3\n", 3, "the first line has two numbers: gates and wires"),
+    ("2\n2\n1 x\n", 1, "the first line has two numbers: gates and wires"),
+    ("2\n2 2\n1 2\n", 1, "the first line has two numbers: gates and wires"),
+    ("2\nx2\n1 2\n", 1, "the first line has two numbers: gates and wires"),
+    ("2 2 2\n2\n1 2\n", 1, "the first line has two numbers: gates and wires"),
+    ("x2\n2\n1 2\n", 1, "the first line has two numbers: gates and wires"),
     ("1 x\n", 1, "`x` is not a number that a circuit can have"),
     ("1 +3\n", 1, "`+3` is not a number that a circuit can have"),
     ("1 99999999999999999999\n", 1, "`99999999999999999999` is not a number that a circuit can have"),
@@ -333,6 +338,7 @@ fn other_forms_are_named() {
         ("hello\n", "text that describes no circuit"),
         ("number of gates: 3\n", "text that describes no circuit"),
         ("1\u{1} 3\n", "binary data"),
+        ("1 3\u{1}", "binary data"),
     ] {
         let error = read(text.as_bytes()).unwrap_err();
         assert!(error.reason().contains("looks like") && error.reason().contains(looks), "{error}");
