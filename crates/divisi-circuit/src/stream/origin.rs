@@ -195,7 +195,26 @@ impl Read for Reading<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Pieces;
+    use super::{Pieces, Reading};
+    use std::io::Read;
+
+    /// However much of a file was used, the end of a reading has seen all of it.
+    #[test]
+    fn the_end_of_a_reading_is_that_of_the_file() {
+        for length in [0, 1, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 3 << 16] {
+            let file: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            let read = |amount: usize| {
+                let mut reading = Reading::new(&file, None).unwrap();
+                reading.read_exact(&mut vec![0; amount]).unwrap();
+                reading.finish().unwrap()
+            };
+            let all = read(length);
+            assert_eq!((all.length, all.digests.len()), (length as u64, length.div_ceil(1 << 16)));
+            for amount in [0, 1, length / 2, length.saturating_sub(1)] {
+                assert_eq!(read(amount.min(length)), all, "{amount} of {length}");
+            }
+        }
+    }
 
     /// A file's length, and each of its pieces at its own place: all of it is digested.
     #[test]

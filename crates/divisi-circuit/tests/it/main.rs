@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bristol;
+mod changes;
 mod files;
 mod fuzz;
 mod optimise;

@@ -1,13 +1,10 @@
-//! Circuits that stay in their file: the same results as in memory, the same words about bad files, and a
-//! file that changes.
+//! Circuits that stay in their file: the same results as in memory, and the same words about bad files.
 
 use crate::files::file;
 use divisi_circuit::bristol::{self, Format};
-use divisi_circuit::plain::{self, Unrun};
-use divisi_circuit::stream::{CircuitFault, GateStep, Origin, Stream};
+use divisi_circuit::plain;
+use divisi_circuit::stream::{CircuitFault, GateStep, Stream};
 use proptest::prelude::*;
-use std::io::{self, Read};
-use std::sync::Mutex;
 
 /// Checks what engines rely on: no step is a product or sum of a wire with itself, and none overwrites a slot
 /// that a waiting product reads.
@@ -149,127 +146,59 @@ fn slots_are_used_again_and_products_wait() {
     check_steps(&stream);
 }
 
-/// A file that is replaced by another one from some reading on.
-#[derive(Debug)]
-struct Changing {
-    first: Vec<u8>,
-    then: Vec<u8>,
-    readings: Mutex<usize>,
-    length: Option<u64>,
-}
-
-impl Origin for Changing {
-    fn open(&self) -> io::Result<(u64, Box<dyn Read + '_>)> {
-        let mut readings = self.readings.lock().unwrap();
-        let now = if *readings > 0 { &self.first } else { &self.then };
-        if now.is_empty() {
-            return Err(io::Error::other("gone"));
-        }
-        let length = self.length.unwrap_or(now.len() as u64);
-        *readings = readings.saturating_sub(1);
-        Ok((length, Box::new(&now[..])))
-    }
-}
-
+/// What is no regular file is not opened, because this would wait for a pipe's other end: a socket's file,
+/// which nobody can open, is refused with the words for what is no file.
+#[cfg(unix)]
 #[test]
-fn a_file_that_changes_is_noticed() {
-    let first = "4 6\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n2 1 2 1 3 XOR\n1 1 3 4 INV\n2 1 4 2 5 AND\n";
-    let other = |from: &str, to: &str| first.replacen(from, to, 1).into_bytes();
-    let mut changes = vec![
-        other("2 1 0 1 2 AND", "2 1 0 1 2 XOR"),
-        other("2 1 4 2 5 AND", "2 1 4 0 5 AND"),
-        other("2 1 4 2 5 AND", "2 1 4 9 5 AND"),
-        other("2 1 4 2 5 AND", "2 1 4 2 9 AND"),
-        other("2 1 4 2 5 AND", "2 1 4 2 3 AND"),
-        other("2 1 2 1 3 XOR", "2 1 5 1 3 XOR"),
-        other("2 1 2 1 3 XOR", "2 1 2 1 3 NOR"),
-        other("2 1 2 1 3 XOR", "2 1 2 1\u{a0}XOR"),
-        other("4 6", "4 5"),
-        other("4 6", "3 6"),
-        other("2 1 1", "2 2 0"),
-        other("INV", "EQW"),
-        other("INV", "INV "),
-        other("INV\n", "INV"),
-        other("\n\n", "\n \n"),
-        first.as_bytes()[..first.len() - 1].to_vec(),
-        first.as_bytes()[..first.len() - 14].to_vec(),
-        [first.as_bytes(), b"\n"].concat(),
-        [first.as_bytes(), b"2 1 4 2 6 AND\n"].concat(),
-    ];
-    // any two lines swapped
-    let lines: Vec<&str> = first.lines().collect();
-    for i in 0..lines.len() {
-        for j in 0..lines.len() {
-            let mut lines = lines.clone();
-            lines.swap(i, j);
-            changes.push((lines.join("\n") + "\n").into_bytes());
-        }
-    }
-    let inputs = [vec![0b1100], vec![0b1010]];
-    let mut refused = 0;
-    for then in changes.into_iter().filter(|then| then != first.as_bytes()) {
-        for readings in 0..4 {
-            for length in [None, Some(first.len() as u64)] {
-                let told = String::from_utf8_lossy(&then).into_owned();
-                let (then, readings) = (then.clone(), Mutex::new(readings));
-                let changing = Changing { first: first.as_bytes().to_vec(), then, readings, length };
-                let Ok(stream) = Stream::open(changing) else {
-                    refused += 1;
-                    continue;
-                };
-                let mut ends = (0..3).map(|_| plain::run_stream(&stream, &inputs));
-                let right = bristol::read(&told.clone().into_bytes())
-                    .map(|s| plain::run(&s.program, &inputs).unwrap());
-                match ends.find_map(Result::err) {
-                    Some(Unrun::Fault(fault)) => {
-                        assert_eq!(fault, CircuitFault::Changed, "{told}");
-                    }
-                    Some(other) => panic!("{other} {told}"),
-                    // changed before the first reading: another circuit
-                    None => {
-                        assert_eq!(right.unwrap(), plain::run_stream(&stream, &inputs).unwrap(), "{told}")
-                    }
-                }
-            }
-        }
-    }
-    assert!(refused > 50, "{refused}");
+fn what_is_no_file_is_not_opened() {
+    let directory = std::env::temp_dir();
+    let socket = directory.join(format!("divisi-circuit-{}.socket", std::process::id()));
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    let refused = [&socket, &directory].map(|path| Stream::open(path.clone()).unwrap_err());
+    std::fs::remove_file(&socket).unwrap();
+    let reason = "it is not a regular file".to_owned();
+    assert_eq!(refused, [(); 2].map(|()| CircuitFault::Unreadable { reason: reason.clone() }));
 }
 
-/// The steps of a stream, until the reading ends.
-fn steps(stream: &Stream) -> (Vec<GateStep>, Result<(), CircuitFault>) {
-    let mut steps = Vec::new();
-    let end = stream.for_each_step(|step| -> Result<(), CircuitFault> {
-        steps.push(step);
-        Ok(())
-    });
-    (steps, end)
-}
-
-/// Wherever a file changes, no step of the new one is given: the steps that come are the beginning of those
-/// of the old one.
+/// Wires whose slots' numbers have the same last bits are other wires, in sums and products.
 #[test]
-fn no_step_of_another_file_is_given() {
-    let gates = 12_000;
-    let line = |i: usize| format!("2 1 {i} {} {} {}\n", i + 1, i + 2, ["AND", "XOR"][i % 2]);
-    let body: String = (0..gates).map(line).collect();
-    let first = format!("{gates} {}\n2 1 1\n1 1\n{body}", gates + 2);
-    assert!(first.len() > 4 << 16);
-    let changing = |then: String| {
-        let (first, then) = (first.clone().into_bytes(), then.into_bytes());
-        Stream::open(Changing { first, then, readings: Mutex::new(2), length: None }).unwrap()
-    };
-    let (all, end) = steps(&changing(first.clone()));
-    assert_eq!(end, Ok(()));
-    let mut last = 0;
-    for gate in [0, 3_000, 6_000, 9_000, gates - 1] {
-        let (old, new) =
-            (line(gate), line(gate).replace("AND", "NOR").replace("XOR", "AND").replace("NOR", "XOR"));
-        let (some, end) = steps(&changing(first.replace(&old, &new)));
-        assert_eq!(end, Err(CircuitFault::Changed));
-        assert!(some.len() < all.len() && all.starts_with(&some), "{gate}");
-        assert!(some.len() > last || gate == 0 && some.is_empty(), "{gate}");
-        last = some.len();
+fn wires_that_are_far_apart_are_not_the_same() {
+    for apart in [256, 4_096, 65_536] {
+        let (width, product, sum) = (apart + 2, apart + 2, apart + 3);
+        let text = format!(
+            "2 {}\n1 {width}\n1 2\n2 1 1 {} {product} AND\n2 1 0 {apart} {sum} XOR\n",
+            sum + 1,
+            apart + 1
+        );
+        let stream = Stream::open(text.clone().into_bytes()).unwrap();
+        let program = bristol::read(text.as_bytes()).unwrap().program;
+        let mut lanes = vec![vec![0]; width];
+        (lanes[0][0], lanes[1][0], lanes[apart][0], lanes[apart + 1][0]) = (0b0011, 0b0011, 0b0101, 0b0101);
+        let want = vec![vec![0b0001], vec![0b0110]];
+        assert_eq!(plain::run_stream(&stream, &lanes).unwrap(), want);
+        assert_eq!(plain::run(&program, &lanes).unwrap(), want);
+        assert_eq!((stream.and_count(), program.and_count()), (1, 1));
+    }
+}
+
+/// A wire that is read often under several names frees its slot after its last reader.
+#[test]
+fn a_wire_of_several_names_frees_its_slot() {
+    for readers in [8, 254, 255, 256, 257, 510, 511, 512] {
+        // wire 2 has four names, 2 to 5, and what reads them nothing reads
+        let (mut text, mut wires) = ("2 1 0 1 2 AND\n1 1 2 3 EQW\n1 1 2 4 EQW\n1 1 2 5 INV\n".to_owned(), 6);
+        for i in 0..readers - 3 {
+            text += &format!("2 1 {} 0 {wires} XOR\n", 2 + i % 4);
+            wires += 1;
+        }
+        for last in 0..3 {
+            text += &format!("2 1 0 1 {} XOR\n", wires + last);
+        }
+        let text = format!("{} {}\n1 2\n1 3\n{text}", 4 + readers, wires + 3);
+        let stream = Stream::open(text.into_bytes()).unwrap();
+        // one of the outputs has the wire's slot, another one an input's
+        assert_eq!(stream.slots(), 4, "{readers}");
+        check_steps(&stream);
     }
 }
 
@@ -298,29 +227,30 @@ fn wires_may_be_read_by_many() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_noticed() {
-    let first = b"1 3\n1 2\n1 1\n2 1 0 1 2 AND\n".to_vec();
-    let gone = |readings| Changing {
-        first: first.clone(),
-        then: Vec::new(),
-        readings: Mutex::new(readings),
-        length: None,
-    };
-    let unreadable = CircuitFault::Unreadable { reason: "gone".to_owned() };
-    assert_eq!(Stream::open(gone(0)).unwrap_err(), unreadable);
-    assert_eq!(Stream::open(gone(1)).unwrap_err(), unreadable);
-    let stream = Stream::open(gone(3)).unwrap();
-    assert_eq!(plain::run_stream(&stream, &[vec![1], vec![1]]), Ok(vec![vec![1]]));
-    assert_eq!(plain::run_stream(&stream, &[vec![1], vec![1]]), Err(Unrun::Fault(unreadable)));
-}
-
-#[test]
 fn the_digest_is_that_of_every_byte() {
     let text = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
     let digest = |text: &str| Stream::open(text.as_bytes().to_vec()).unwrap().digest();
     assert_eq!(digest(text), digest(text));
     for other in [text.replace("AND", "XOR"), text.replace("0 1 2", "1 0 2"), text.replace('\n', " \n")] {
         assert_ne!(digest(text), digest(&other));
+    }
+}
+
+/// A line may be as long as the longest that is read, and no longer.
+#[test]
+fn the_longest_line_is_read() {
+    let long = |line: String, length: usize| " ".repeat(length - line.len()) + &line;
+    for wires in [3, 40_000] {
+        let inputs = wires - 1;
+        let [head, gate] = [format!("1 {wires}"), format!("2 1 0 1 {inputs} AND")];
+        for more in 0..2 {
+            let heads = format!("{}\n1 {inputs}\n1 1\n{gate}\n", long(head.clone(), (1 << 16) + more));
+            let line = long(gate.clone(), (1 << 16) + 36 * wires + more);
+            for text in [heads, format!("{head}\n1 {inputs}\n1 1\n{line}\n")] {
+                assert_eq!(bristol::read(text.as_bytes()).is_ok(), more == 0, "{wires}");
+                assert_eq!(Stream::open(text.into_bytes()).is_ok(), more == 0, "{wires}");
+            }
+        }
     }
 }
 
