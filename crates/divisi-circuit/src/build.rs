@@ -212,10 +212,13 @@ mod tests {
 
     #[test]
     fn dead_gates_go_unless_they_were_to_stay() {
-        for (mut g, ands) in [(Build::new(), 0), (Build::verbatim(), 2)] {
-            let [x, y] = g.input(2)[..] else { panic!("two wires") };
+        for (mut g, ands) in [(Build::new(), 0), (Build::verbatim(), 4)] {
+            let [x, y, z] = g.input(3)[..] else { panic!("three wires") };
             g.and(x, y);
             g.and(x, x);
+            // only a sum reads it, which nothing reads
+            let product = g.dot(&[(x, y), (y, z)]);
+            g.xor(product, x);
             let sum = g.xor(x, y);
             g.output(&[sum]);
             assert_eq!(g.finish().and_count(), ands);

@@ -3,6 +3,7 @@
 use divisi_circuit::plain::{self, Words};
 use divisi_circuit::{Build, BuildBit, Gates, LinearGate, Program, bristol};
 use proptest::prelude::*;
+use std::borrow::Cow;
 
 /// A step of a random circuit; wires are chosen by these numbers, modulo the number of wires that exist.
 #[derive(Clone, Debug)]
@@ -183,6 +184,8 @@ fn each_kind_of_public_gate_is_folded_alone() {
         g.output(&[sum]);
         let program = g.finish();
         let folded = program.folded();
+        assert!(matches!(folded, Cow::Owned(_)), "{kind}");
+        assert!(matches!(folded.folded(), Cow::Borrowed(_)), "{kind}: folded twice");
         for level in folded.levels() {
             let public = |gate| match gate {
                 LinearGate::Constant { .. } => true,
@@ -212,6 +215,44 @@ fn slots_are_used_again() {
     assert!(program.slots() <= 9, "{} slots", program.slots());
 }
 
+/// Whatever makes a wire, and however many gates read it, its slot holds it until the last one.
+#[test]
+fn wires_may_be_read_by_many() {
+    type Kind = fn(&mut Build, &[BuildBit]) -> BuildBit;
+    let kinds: [Kind; 4] = [
+        |_, x| x[0],
+        |g, x| g.and(x[0], x[1]),
+        |g, x| g.xor(x[0], x[1]),
+        |g, x| g.dot(&[(x[0], x[1]), (x[2], x[3])]),
+    ];
+    let words = [0x3c, 0x5a, 0x99, 0x0f];
+    let want =
+        [words[0], words[0] & words[1], words[0] ^ words[1], words[0] & words[1] ^ words[2] & words[3]];
+    for (kind, want) in kinds.into_iter().zip(want) {
+        for readers in [255, 256, 257, 511, 512, 513, 65_536] {
+            let mut g = Build::verbatim();
+            let x = g.input(4);
+            let wire = kind(&mut g, &x);
+            // two chains, of which some wires are outputs, so that others need new slots
+            let (mut last, mut outputs) = ([x[2], x[3]], Vec::new());
+            for i in 0..readers {
+                let of = &mut last[i % 2];
+                *of = if i % 5 == 3 { g.and(wire, *of) } else { g.xor(wire, *of) };
+                outputs.extend((i % 16 < 2).then_some(*of));
+            }
+            g.output(&outputs);
+            let program = g.finish();
+            let (mut last, mut outputs) = ([words[2], words[3]], Vec::new());
+            for i in 0..readers {
+                let of = &mut last[i % 2];
+                *of = if i % 5 == 3 { want & *of } else { want ^ *of };
+                outputs.extend((i % 16 < 2).then(|| vec![*of]));
+            }
+            assert_eq!(plain::run(&program, &words.map(|word| vec![word])).unwrap(), outputs, "{readers}");
+        }
+    }
+}
+
 /// Products that could all be made at once, but are read one after the other, are made one after the other.
 #[test]
 fn what_is_read_late_is_made_late() {
@@ -229,6 +270,30 @@ fn what_is_read_late_is_made_late() {
     let program = g.finish();
     assert_eq!((program.dot_count(), program.and_depth()), (2 * 780, 781));
     assert!(program.slots() <= 44, "{} slots", program.slots());
+}
+
+/// Products that take fewer slots than their operands are made early, and sums, which take more, late.
+#[test]
+fn what_saves_slots_is_made_early() {
+    let mut g = Build::verbatim();
+    let (x, y) = (g.input(20), g.input(8));
+    let products: Vec<BuildBit> = x.chunks(2).map(|x| g.and(x[0], x[1])).collect();
+    // many outputs of the second level, which the third reads; then a chain with a sum at every link
+    let first = g.and(y[0], y[1]);
+    let outputs: Vec<BuildBit> = (0..30).map(|i| g.and(first, y[i % 8])).collect();
+    g.output(&outputs);
+    let mut last = g.dot(&outputs.iter().copied().zip(outputs[1..].iter().copied()).collect::<Vec<_>>());
+    for i in 0..28 {
+        let sum = g.xor(y[i % 8], y[(i + 1 + i / 8) % 8]);
+        let link = g.xor(last, sum);
+        last = g.and(link, y[i % 8]);
+    }
+    // the early products come last
+    let last = products.iter().fold(last, |last, product| g.and(last, *product));
+    g.output(&[last]);
+    // ten products, eight inputs, the outputs, and what a chain needs
+    let program = g.finish();
+    assert!(program.slots() <= 10 + 8 + 30 + 2, "{} slots", program.slots());
 }
 
 /// The slot of a gate that is kept although nothing reads it is free again at once.
