@@ -111,6 +111,8 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("1 99999999999999999999\n", 1, "`99999999999999999999` is not a number that a circuit can have"),
     ("1 3\n", 2, "the file ends before the widths of the inputs"),
     ("1 3\n1 2\n", 3, "the file ends before the widths of the outputs"),
+    ("1 3\n2 1 1\n", 3, "the file ends before the widths of the outputs"),
+    ("1 3\n\u{feff}2 1 1\n1 1\n", 2, "`\u{feff}2` is not a number that a circuit can have"),
     ("1 3\n3 1 1\n1 1\n", 2, "3 input values, but 2 widths"),
     ("1 3\n2 1 1\n2 1\n", 3, "2 output values, but 1 widths"),
     ("1 3\n1 4\n1 1\n", 2, "the input values are wider than the 3 wires"),
@@ -228,8 +230,10 @@ fn wires_may_have_gaps_between_their_numbers() {
     assert_eq!(outputs(&sparse.program, &[0b1100, 0b1010]), [0b0100]);
     // nothing with gaps is written
     let how = bristol::Transcript { to: Format::Fashion, turned: false, keeps_names: true };
-    let unwritten = bristol::transcribe(text.as_bytes(), how, &mut Vec::new());
-    assert!(matches!(unwritten, Err(bristol::Untranscribed::Sparse)));
+    for text in [text, "2 5\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n2 1 2 0 4 XOR\n"] {
+        let unwritten = bristol::transcribe(text.as_bytes(), how, &mut Vec::new());
+        assert!(matches!(unwritten, Err(bristol::Untranscribed::Sparse)), "{text}");
+    }
 }
 
 #[test]
@@ -286,6 +290,11 @@ fn what_is_declared_is_not_believed() {
         let error = read(text.as_bytes()).unwrap_err();
         assert_eq!(error.line(), 1);
         assert!(error.reason().contains("are more than a file of"), "{error}");
+    }
+    // as many wires as the length of the file allows, and one more
+    for wires in 65_536..65_556 {
+        let text = format!("0 {wires}\n1 {wires}\n0\n");
+        assert_eq!(read(text.as_bytes()).is_ok(), wires <= 65_536 + text.len() / 2, "{wires}");
     }
     let error = read(b"1000000000 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n").unwrap_err();
     assert_eq!(error.to_string(), "line 4: 1000000000 gates were declared, the file has 1");
@@ -364,7 +373,21 @@ fn a_program_is_written_in_the_older_format() {
         let want = plain::run(&program, &bits(x, 4)).unwrap();
         assert_eq!(plain::run(&again.program, &bits(x, 4)).unwrap(), want);
     }
-    let two = read(b"0 3\n1 3\n2 1 2\n").unwrap().program;
-    let unfit = write_as(&two, Format::Older, &mut Vec::new()).unwrap_err();
-    assert!(matches!(unfit, Unwritable::Values { inputs: 1, outputs: 2 }), "{unfit}");
+    for values in 0..16 {
+        let (inputs, outputs) = (values / 4, values % 4);
+        let mut g = Build::new();
+        let one = g.constant(true);
+        (0..inputs).for_each(|_| drop(g.input(1)));
+        (0..outputs).for_each(|_| g.output(&[one]));
+        match write_as(&g.finish(), Format::Older, &mut Vec::new()) {
+            Ok(_) => assert!((1..3).contains(&inputs) && outputs == 1),
+            Err(Unwritable::Values { inputs: i, outputs: o }) => {
+                assert!((i, o) == (inputs, outputs) && ([0, 3].contains(&inputs) || outputs != 1));
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    let none = read(b"1 1\n2 0 0\n1 1\n1 1 1 0 EQ\n").unwrap().program;
+    let unfit = write_as(&none, Format::Older, &mut Vec::new()).unwrap_err();
+    assert!(matches!(unfit, Unwritable::NoInput), "{unfit}");
 }

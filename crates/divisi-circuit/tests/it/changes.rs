@@ -2,7 +2,7 @@
 
 use divisi_circuit::bristol;
 use divisi_circuit::plain::{self, Unrun};
-use divisi_circuit::stream::{CircuitFault, GateStep, Origin, Stream};
+use divisi_circuit::stream::{CircuitFault, GateStep, LONGEST, Origin, Stream};
 use std::io::{self, Read};
 use std::sync::Mutex;
 
@@ -171,6 +171,19 @@ fn no_step_of_another_file_is_given() {
         assert!(some.len() > last || gate == 0 && some.is_empty(), "{gate}");
         last = some.len();
     }
+}
+
+/// A file that is said to be longer than any that is read is not; one of that length is begun.
+#[test]
+fn a_file_that_is_too_long_is_refused() {
+    let first = b"1 3\n1 2\n1 1\n2 1 0 1 2 AND\n".to_vec();
+    let of = |length| {
+        let then = first.clone();
+        Stream::open(Changing { first: then.clone(), then, readings: Mutex::new(0), length: Some(length) })
+    };
+    assert_eq!(of(LONGEST).unwrap_err(), CircuitFault::Changed);
+    let fault = of(LONGEST + 1).unwrap_err();
+    assert!(matches!(&fault, CircuitFault::Wrong(error) if error.reason().contains("files of more than")));
 }
 
 #[test]

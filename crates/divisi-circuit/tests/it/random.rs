@@ -153,8 +153,11 @@ proptest! {
 fn inputs_that_do_not_fit_are_refused() {
     let program = build(Build::new(), [1, 2], &[]);
     assert_eq!(plain::run(&program, &[]), Err(plain::Misfit::Wires { want: 3, got: 0 }));
-    let uneven = [vec![1], vec![1, 2], vec![3]];
-    assert_eq!(plain::run(&program, &uneven), Err(plain::Misfit::Lanes { wire: 1, want: 1, got: 2 }));
+    for wire in 1..3 {
+        let mut uneven = [vec![1], vec![2], vec![3]];
+        uneven[wire].push(4);
+        assert_eq!(plain::run(&program, &uneven), Err(plain::Misfit::Lanes { wire, want: 1, got: 2 }));
+    }
     assert!(program.replay(&mut Words, &[1]).is_none());
 }
 
