@@ -195,7 +195,7 @@ impl Read for Reading<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pieces, Reading};
+    use super::{CircuitFault, Pieces, Reading};
     use std::io::Read;
 
     /// However much of a file was used, the end of a reading has seen all of it.
@@ -214,6 +214,20 @@ mod tests {
                 assert_eq!(read(amount.min(length)), all, "{amount} of {length}");
             }
         }
+    }
+
+    /// A piece is compared by its whole digest, whichever piece it is.
+    #[test]
+    fn each_byte_of_each_digest_is_compared() {
+        let file = vec![7; (2 << 16) + 1];
+        let first = Reading::new(&file, None).unwrap().finish().unwrap();
+        for at in 0..3 * 32 {
+            let mut known = first.clone();
+            known.digests[at / 32][at % 32] ^= 1 << (at % 8);
+            let end = Reading::new(&file, Some(&known)).unwrap().finish();
+            assert_eq!(end, Err(CircuitFault::Changed), "{at}");
+        }
+        assert_eq!(Reading::new(&file, Some(&first)).unwrap().finish(), Ok(first.clone()));
     }
 
     /// A file's length, and each of its pieces at its own place: all of it is digested.
