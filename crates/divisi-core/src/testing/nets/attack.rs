@@ -1,6 +1,6 @@
 //! A run in which one message of a corrupt party is changed, and the verdict on it.
 
-use super::plan::{Change, Honest};
+use super::plan::{Change, Honest, Message};
 use super::shape::ShapeEnds;
 use super::{NetShape, ShapeOutcome, ShapeSecurity};
 use crate::testing::operators::place_among;
@@ -160,6 +160,15 @@ fn is_refused(change: &Change) -> bool {
     matches!(change.operator, Drop | Empty | Extend | Oversize | Stop | Truncate)
 }
 
+/// Whether the message does not come, and its receiver takes the next one, of the same length, for it: then
+/// it learns later that something is wrong, and perhaps not who did it.
+fn is_replaced(change: &Change, honest: &Honest) -> bool {
+    let Message { at, step, place, len } = change.message;
+    let sent = honest.sent.get(&(at.from, at.to)).into_iter().flatten();
+    let next = sent.skip(place + 1).find(|frame| frame.step == step);
+    matches!(change.operator, Operator::Drop) && next.is_some_and(|frame| frame.body.len() == len)
+}
+
 fn judge(shape: &NetShape, change: &Change, honest: &Honest, ends: &ShapeEnds) -> Result<(), String> {
     let at = change.message.at;
     let parties = || PartyId::all(ends.len()).zip(ends).filter(|(party, _)| *party != at.from);
@@ -171,6 +180,7 @@ fn judge(shape: &NetShape, change: &Change, honest: &Honest, ends: &ShapeEnds) -
         if let Err(abort) = end
             && curious
             && is_refused(change)
+            && !is_replaced(change, honest)
             && abort.peer().is_none()
         {
             return Err(format!("{party} names nobody: {abort}"));
