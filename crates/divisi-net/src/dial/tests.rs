@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::hello::Role;
-use crate::listener::Attempt;
 use crate::world::{Ahead, Machine, lock};
-use crate::{Config, Listener, Mesh, Peer};
+use crate::{Config, Listener, Peer};
 use std::net::TcpListener;
+
+mod seats;
 
 /// Longer than anything takes here.
 const LONG: Duration = Duration::from_secs(20);
@@ -45,24 +46,6 @@ impl TestMesh {
         let answer = greet(&mut wire, hello, identity, until)?;
         Ok((wire, answer))
     }
-}
-
-/// What is left of an earlier attempt to join is not taken for the present one.
-#[test]
-fn each_attempt_to_join_has_a_number_of_its_own() {
-    let p = test_mesh();
-    let shared = p.listener.shared().clone();
-    for number in 1..4 {
-        assert!(Mesh::join(&p.listener, Duration::ZERO).is_err());
-        assert_eq!(shared.state().attempts, number);
-        assert!(!shared.is_current(number));
-    }
-    shared.state().joining = Some(Attempt { number: 7, emulated: false });
-    for _ in 0..2 {
-        assert!(shared.is_current(7) && !shared.is_current(8) && !shared.is_current(7 + 256));
-    }
-    drop(p);
-    assert!(!shared.is_current(7));
 }
 
 /// The answer to a greeting names this greeting, both parties, and nothing else.
@@ -304,58 +287,6 @@ fn a_name_that_resolves_slowly_has_the_limit_of_connecting() {
     assert!((Duration::from_millis(300)..Duration::from_secs(10)).contains(&lasted), "{lasted:?}");
 }
 
-/// A party's connection that waits for a join ends when its identity is not pinned any more, or when another
-/// party's is another one.
-#[test]
-fn an_identity_that_is_not_pinned_any_more_seats_nobody() {
-    let second = PartyId::new(2).unwrap();
-    for changed in [2, 3].map(PartyId::new) {
-        let p = test_mesh();
-        let until = Machine.now() + Duration::from_secs(20);
-        let mut wire =
-            dial(&p.config, p.listener.me(), &p.parties[0], &p.world, until, &Interrupt::default()).unwrap();
-        wire.write_all(&p.hello(Role::Party, 2).encode(), until).unwrap();
-        while p.listener.newest(second).is_none() {
-            assert!(Machine.now() < until);
-            std::thread::yield_now();
-        }
-        let fresh = crate::Pin::Key(Identity::generate(&Machine).public());
-        p.listener.reload(p.config.add_party(changed.unwrap(), None, fresh).unwrap()).unwrap();
-        assert_eq!(receive(&mut wire, until), Err(Broken::Closed));
-    }
-}
-
-/// Of a party's connections that wait for a join the newest one stays, and that for a minute.
-#[test]
-fn one_connection_of_a_party_waits_and_not_for_ever() {
-    let clock = Arc::new(Ahead::default());
-    let p = test_mesh_in(clock.clone());
-    let until = Machine.now() + 3 * LONG;
-    let second = PartyId::new(2).unwrap();
-    let mut waits: Vec<Wire> = Vec::new();
-    for number in 0..3 {
-        let mut wire =
-            dial(&p.config, p.listener.me(), &p.parties[0], &p.world, until, &Interrupt::default()).unwrap();
-        wire.write_all(&p.hello(Role::Party, 2).encode(), until).unwrap();
-        while p.listener.newest(second) != Some(number) {
-            assert!(Machine.now() < until);
-            std::thread::yield_now();
-        }
-        waits.push(wire);
-        for gone in waits.iter_mut().rev().skip(1) {
-            assert_eq!(receive(gone, until), Err(Broken::Closed));
-        }
-    }
-    *lock(&clock.0) = Duration::from_secs(59);
-    p.listener.reload(p.config.clone()).unwrap();
-    let last = waits.last_mut().unwrap();
-    let soon = p.world.now() + Duration::from_millis(50);
-    assert_eq!(receive(last, soon), Err(Broken::Timeout));
-    *lock(&clock.0) = Duration::from_secs(61);
-    p.listener.reload(p.config.clone()).unwrap();
-    assert_eq!(receive(last, p.world.now() + LONG), Err(Broken::Closed));
-}
-
 /// A client that stops anywhere in a message is given up after the time limit.
 #[test]
 fn a_message_that_stops_half_way_is_given_up() {
@@ -371,77 +302,23 @@ fn a_message_that_stops_half_way_is_given_up() {
         let limit = Duration::from_millis(100);
         assert!(matches!(waited, Err(crate::ConnectionError::Timeout(_, named)) if named == limit), "{sent}");
     }
-    // while this end does not listen, the time of the other one does not pass
-    let (mut wire, _) = p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
-    let mut served = p.listener.next_client(LONG).unwrap();
-    served.set_timeout(Duration::from_millis(300));
-    let (mut duplex, _bell) = crate::Duplex::new(served).unwrap();
-    wire.write_all(&message[..5], Machine.now() + LONG).unwrap();
-    let soon = Machine.now() + Duration::from_millis(50);
-    assert!(matches!(duplex.wait(Some(100), soon), Ok(crate::WaitOutcome::Nothing)));
-    let late = Machine.now() + Duration::from_millis(400);
-    assert!(matches!(duplex.wait(None, late), Ok(crate::WaitOutcome::Nothing)));
-    wire.write_all(&message[5..], Machine.now() + LONG).unwrap();
-    wire.write_all(&[7], Machine.now() + LONG).unwrap();
-    assert!(matches!(duplex.wait(Some(100), Machine.now() + LONG), Ok(crate::WaitOutcome::Message(_))));
 }
 
+/// While this end does not listen, the time of a message that has begun does not pass.
 #[test]
-fn an_answer_that_is_not_confirmed_seats_nobody() {
+fn who_does_not_listen_gives_nobody_up() {
     let clock = Arc::new(Ahead::default());
     let p = test_mesh_in(clock.clone());
-    let second = &p.parties[0];
-    // the join goes on until the clock is set forward
-    let within = 3 * LONG;
-    std::thread::scope(|s| {
-        let join = s.spawn(|| Mesh::join(&p.listener, within).err().unwrap());
-        for confirmation in [vec![], vec![0; 16]] {
-            let (mut wire, answer) = p.greet(second, &p.hello(Role::Party, 2)).unwrap();
-            assert_ne!(answer.nonce, [0; 16]);
-            let until = Machine.now() + LONG;
-            wire.write_all(&confirmation, until).unwrap();
-            if confirmation.is_empty() {
-                wire.close();
-            } else {
-                // The listener says no more: no readiness comes.
-                assert_eq!(wire.read_exact(&mut [0], until), Err(Broken::Closed));
-            }
-        }
-        *clock.0.lock().unwrap() += within;
-        let missing: Vec<_> = join.join().unwrap().missing;
-        let absent = |n| (PartyId::new(n).unwrap(), Trouble::Absent);
-        assert_eq!(missing, [absent(2), absent(3)]);
-    });
-}
-
-/// A mesh is complete when each peer has said so, in the one word that means it.
-#[test]
-fn only_its_word_makes_a_party_ready() {
-    for words in [*b"rx", *b"xr", *b"rr"] {
-        let clock = Arc::new(Ahead::default());
-        let p = test_mesh_in(clock.clone());
-        let (within, until) = (3 * LONG, Machine.now() + LONG);
-        std::thread::scope(|s| {
-            let join = s.spawn(|| Mesh::join(&p.listener, within).map(drop));
-            let mut seated: Vec<Wire> = (2..)
-                .zip(&p.parties)
-                .map(|(me, identity)| {
-                    let (mut wire, answer) = p.greet(identity, &p.hello(Role::Party, me)).unwrap();
-                    wire.write_all(&answer.nonce, until).unwrap();
-                    wire
-                })
-                .collect();
-            for (wire, word) in seated.iter_mut().zip(words) {
-                // the listener has all its connections
-                wire.read_exact(&mut [0], until).unwrap();
-                wire.write_all(&[word], until).unwrap();
-            }
-            // who says something else is heard no more
-            if let Some(at) = words.iter().position(|word| *word == b'x') {
-                assert_eq!(seated[at].read_exact(&mut [0], until), Err(Broken::Closed));
-                *clock.0.lock().unwrap() += within;
-            }
-            assert_eq!(join.join().unwrap().is_ok(), words == *b"rr", "{words:?}");
-        });
-    }
+    let message = [&10_u32.to_le_bytes()[..], &[7; 10]].concat();
+    let (mut wire, _) = p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
+    let mut served = p.listener.next_client(LONG).unwrap();
+    served.set_timeout(LONG);
+    let (mut duplex, _bell) = crate::Duplex::new(served).unwrap();
+    wire.write_all(&message[..5], Machine.now() + LONG).unwrap();
+    let soon = || p.world.now() + Duration::from_millis(50);
+    assert!(matches!(duplex.wait(Some(100), soon()), Ok(crate::WaitOutcome::Nothing)));
+    *lock(&clock.0) = 2 * LONG;
+    assert!(matches!(duplex.wait(None, soon()), Ok(crate::WaitOutcome::Nothing)));
+    wire.write_all(&message[5..], p.world.now() + LONG).unwrap();
+    assert!(matches!(duplex.wait(Some(100), p.world.now() + LONG), Ok(crate::WaitOutcome::Message(_))));
 }
