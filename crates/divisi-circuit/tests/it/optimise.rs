@@ -134,7 +134,8 @@ fn sums(text: &str) -> (usize, usize) {
 /// Sums that only products read are made of the same pairs, too.
 #[test]
 fn sums_under_products_share_their_terms() {
-    let text = "10 15\n1 5\n1 2\n\n2 1 0 1 5 XOR\n2 1 5 2 6 XOR\n2 1 1 3 7 XOR\n2 1 4 3 8 XOR\n2 1 8 2 9 XOR\n\
+    let text = "10 15\n1 5\n1 2\n\n2 1 0 1 5 XOR\n2 1 5 2 6 XOR\n2 1 1 3 7 XOR\n2 1 4 3 8 XOR\n\
+        2 1 8 2 9 XOR\n\
         2 1 6 3 10 XOR\n2 1 7 2 11 XOR\n2 1 9 1 12 XOR\n2 1 10 11 13 AND\n2 1 11 12 14 AND\n";
     assert_eq!(sums(text), (8, 4));
 }

@@ -1,6 +1,7 @@
 //! The mesh: configuration, links, exchange, faults and lies of peers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod checks;
 mod configuration;
 mod duplex;
 mod exchange;

@@ -12,7 +12,8 @@ use divisi_ot::SetupConfig;
 /// size is not its node's.
 #[test]
 fn results_are_held_as_long_as_they_are_needed() {
-    let body = "input x 1 num 3 in 0..9\ninput a 1 bits 2 3\ny = add x x\nz = add y x\nb = not a\noutput z 1\noutput b 1\n";
+    let body = "input x 1 num 3 in 0..9\ninput a 1 bits 2 3\ny = add x x\nz = add y x\nb = not a\n\
+        output z 1\noutput b 1\n";
     let program = text::read(&format!("divisi program 1\n{body}"), &|_| Err("none".into())).unwrap();
     let code = lower(&program).unwrap();
     let ends = local::run(2, &PublicParameters::new("held"), |session| {
