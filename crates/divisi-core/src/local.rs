@@ -71,19 +71,31 @@ pub fn run_over<R: Send>(
     parameters: impl Fn(PartyId) -> PublicParameters + Sync,
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    let ends: Vec<Mutex<Option<Result<R, Abort>>>> = meshes.iter().map(|_| Mutex::default()).collect();
-    at_each(meshes, &parameters, &|place, session| {
-        let end = session.and_then(&f);
-        if let Some(slot) = ends.get(place) {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
+    ends_of(meshes, &parameters, &f)
+}
+
+/// [`run_over`] without the types of its functions, so that it is compiled once for each kind of result.
+fn ends_of<R: Send>(
+    meshes: Vec<Mesh>,
+    parameters: &(dyn Fn(PartyId) -> PublicParameters + Sync),
+    f: &(dyn Fn(Session) -> Result<R, Abort> + Sync),
+) -> Vec<Result<R, Abort>> {
+    let ends = Mutex::new(meshes.iter().map(|_| None).collect::<Vec<_>>());
+    at_each(meshes, parameters, &|place, session| {
+        let end = session.and_then(f);
+        if let Some(slot) = ends.lock().unwrap_or_else(PoisonError::into_inner).get_mut(place) {
+            *slot = Some(end);
         }
     });
-    let end = |slot: Mutex<_>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
-    ends.into_iter().filter_map(end).collect()
+    let mut all = Vec::new();
+    for end in ends.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        all.extend(end);
+    }
+    all
 }
 
 /// Start each party's session in a thread, and hand it, or why there is none, to `party`, with the party's
-/// place. No type of [`run_over`] is in it, so that the threads are compiled once.
+/// place. No type of a result is in it, so that the threads are compiled once.
 fn at_each(
     meshes: Vec<Mesh>,
     parameters: &(dyn Fn(PartyId) -> PublicParameters + Sync),
@@ -132,13 +144,18 @@ fn own_place(parties: usize) -> Option<usize> {
 /// # Errors
 /// If a party aborted: the most informative of the aborts.
 pub fn first<R>(ends: Vec<Result<R, Abort>>) -> Result<Vec<R>, Abort> {
-    let cause = ends.iter().find_map(|end| match end {
-        Err(abort @ (Abort::CheckFailed { .. } | Abort::Misuse { .. } | Abort::Unfit { .. })) => {
-            Some(abort.clone())
+    let mut results = Vec::new();
+    let mut lost = None;
+    for end in ends {
+        match end {
+            Ok(result) => results.push(result),
+            Err(cause @ (Abort::CheckFailed { .. } | Abort::Misuse { .. } | Abort::Unfit { .. })) => {
+                return Err(cause);
+            }
+            Err(abort) => lost = lost.or(Some(abort)),
         }
-        _ => None,
-    });
-    cause.map_or_else(|| ends.into_iter().collect(), Err)
+    }
+    lost.map_or(Ok(results), Err)
 }
 
 #[cfg(test)]

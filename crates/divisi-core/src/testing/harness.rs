@@ -228,7 +228,11 @@ impl Harness {
     /// From now on change every message that `from` sends to `to` by this function, whose results are sent
     /// instead.
     pub fn hand(&self, from: PartyId, to: PartyId, hand: impl FnMut(Frame) -> Vec<Frame> + Send + 'static) {
-        let hold = Hold { peer: to, recording: self.recording(from), hand: Box::new(hand) };
+        self.hold(from, to, Box::new(hand));
+    }
+
+    fn hold(&self, from: PartyId, to: PartyId, hand: Hand) {
+        let hold = Hold { peer: to, recording: self.recording(from), hand };
         // this cannot fail: both are parties of this harness
         let _ = self.taps[from.index()].intercept(to, Box::new(hold));
     }
@@ -256,8 +260,8 @@ impl Harness {
 
     /// Run `f` at each party in a session. The results are in the parties' order.
     pub fn act<R: Send>(self, f: impl Fn(Session) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
-        let parameters = self.parameters.clone();
-        self.act_each(|_| parameters.clone(), f)
+        let (meshes, parameters) = self.into_parts();
+        run_over(meshes, |_| parameters.clone(), f)
     }
 
     /// Like [`Harness::act`], with parameters for each party, for which `parameters` is called in the party's
@@ -267,6 +271,11 @@ impl Harness {
         parameters: impl Fn(PartyId) -> PublicParameters + Sync,
         f: impl Fn(Session) -> Result<R, Abort> + Sync,
     ) -> Vec<Result<R, Abort>> {
-        run_over(self.meshes, parameters, f)
+        run_over(self.into_parts().0, parameters, f)
+    }
+
+    /// What a run needs; no type of [`Harness::act`] is in it, so that the rest is dropped in one place.
+    fn into_parts(self) -> (Vec<Mesh>, PublicParameters) {
+        (self.meshes, self.parameters)
     }
 }

@@ -3,7 +3,7 @@
 pub use crate::local::run_over;
 
 use crate::{Abort, Check, Misuse, PartyId, PublicParameters, Session};
-use divisi_net::{Fault, Machine, Options, memory};
+use divisi_net::{Fault, Machine, Mesh, Options, memory};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,10 +18,13 @@ pub fn run<R: Send>(
     parameters: &PublicParameters,
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    // time limits pass at once when all parties wait, and never because the machine is busy
+    run_over(skipping(n), |_| parameters.clone(), f)
+}
+
+/// Links whose time limits pass at once when all parties wait, and never because the machine is busy.
+fn skipping(n: usize) -> Vec<Mesh> {
     let options = Options { timeout: Duration::from_secs(120), ..Options::default() };
-    let meshes = memory::mesh_that_skips(n, &options, Arc::new(Machine));
-    run_over(meshes, |_| parameters.clone(), f)
+    memory::mesh_that_skips(n, &options, Arc::new(Machine))
 }
 
 /// Like [`run`], with a time limit for messages. Messages are not recorded, so that they take no memory after

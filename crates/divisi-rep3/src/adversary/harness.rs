@@ -63,7 +63,8 @@ impl TrioHarness {
 
     /// Run `f` at each party, the session included; the results in the parties' order.
     pub fn act<R: Send>(self, f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
-        unless_it_hangs(|| self.0.act(|session| f(Trio::new(session)?)))
+        let _watch = watch();
+        self.0.act(|session| f(Trio::new(session)?))
     }
 
     /// Like [`TrioHarness::act`], where each party has parameters of its own and does something before the
@@ -78,20 +79,12 @@ impl TrioHarness {
             before(me);
             parameters[me.index()].clone()
         };
-        unless_it_hangs(|| self.0.act_each(begin, |session| f(Trio::new(session)?)))
+        let _watch = watch();
+        self.0.act_each(begin, |session| f(Trio::new(session)?))
     }
 }
 
-/// Run `f`; end the program if it lasts too long.
-fn unless_it_hangs<R>(f: impl FnOnce() -> R) -> R {
-    let watch = watch();
-    let result = f();
-    drop(watch);
-    result
-}
-
-/// Ends the program unless what is returned is dropped in time. No type of [`unless_it_hangs`] is in it, so
-/// that the thread is compiled once.
+/// Ends the program if a run lasts too long: unless what is returned is dropped in time.
 fn watch() -> Sender<()> {
     let (done, watch) = mpsc::channel();
     std::thread::spawn(move || {
