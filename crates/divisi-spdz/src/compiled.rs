@@ -130,12 +130,3 @@ fn values<F: Host>() -> Vec<*const ()> {
         <Auth<Gf8, F> as Lanes>::gather as *const (),
     ]
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn each_field_has_code_of_its_own() {
-        let all = super::compiled();
-        assert!(all.windows(2).all(|two| two[0].len() == two[1].len() && two[0] != two[1]));
-    }
-}

@@ -105,16 +105,16 @@ mod tests {
     use crate::{Shareable, share::Auth};
     use divisi_core::PartyId;
     use divisi_core::testing::run;
-    use divisi_field::Gf72;
+    use divisi_field::Gf48;
     use std::collections::HashSet;
 
-    type Started = Result<(Party<Gf72>, Box<dyn Source<Gf72>>), Abort>;
+    type Started = Result<(Party<Gf48>, Box<dyn Source<Gf48>>), Abort>;
 
-    fn macs<V: Shareable>(parts: [&Auth<V, Gf72>; 3]) -> Vec<u128> {
+    fn macs<V: Shareable>(parts: [&Auth<V, Gf48>; 3]) -> Vec<u128> {
         parts.iter().flat_map(|part| part.m.iter().map(|m| m.to_bits())).collect()
     }
 
-    fn of<V: Shareable>(Triples { a, b, c }: &Triples<V, Gf72>) -> Vec<u128> {
+    fn of<V: Shareable>(Triples { a, b, c }: &Triples<V, Gf48>) -> Vec<u128> {
         macs([a, b, c])
     }
 
@@ -123,7 +123,7 @@ mod tests {
     fn all_differ(logs: &[usize], start: fn(Session, Setup) -> Started) {
         let ends = run(2, &PublicParameters::new("sources"), |mut session| {
             let config = SetupConfig { rho: 8, ..SetupConfig::default() };
-            let setup = divisi_ot::testing::unsound_over_field(&mut session, config, 72)?;
+            let setup = divisi_ot::testing::unsound_over_field(&mut session, config, 48)?;
             let (mut party, mut source) = start(session, setup)?;
             let (party, none, mut all) = (&mut party, Auth::default(), Vec::new());
             for count in [5, 3] {

@@ -7,6 +7,7 @@ mod census;
 mod claims;
 mod clients;
 mod common;
+mod compiled;
 mod costs;
 mod ends;
 mod engines;
