@@ -8,13 +8,13 @@ use super::drawn::{Named, Task, inputs, output, program};
 use super::{MacEngine, bits, byte_values, unfit};
 use crate::aes;
 use crate::drawn::{DrawnBytes, drawn};
-use crate::gates::GateBytes;
+use crate::gates::{GateByte, GateBytes};
 use crate::mode::block::BlockCipher;
 use crate::mode::cbc;
 use crate::mode::cmac::Chaining;
 use crate::mode::one_shot::siv;
 use crate::mode::one_shot::wrap::Wrapping;
-use divisi_circuit::Build;
+use divisi_circuit::{Build, BuildBit, Program};
 use divisi_core::{Abort, Direction, Misuse, ProgramRun};
 
 /// How many blocks one program has at most: the ANDs of one permutation of Keccak, or two compressions of
@@ -24,28 +24,57 @@ pub const TOGETHER: usize = 8;
 const BLOCK: usize = 16;
 
 /// Run `chain` on these values, the key first.
-fn run<E: MacEngine>(
-    e: &mut E,
-    chain: Chain,
-    values: Vec<Vec<E::Byte>>,
-    draw: impl FnOnce(&mut GateBytes<'_, Build>, DrawnBytes, Vec<DrawnBytes>) -> Result<DrawnBytes, Abort>,
-) -> Result<Vec<E::Byte>, Abort> {
+fn run<E: MacEngine>(e: &mut E, chain: Chain, values: Vec<Vec<E::Byte>>) -> Result<Vec<E::Byte>, Abort> {
     let sizes: Vec<usize> = values.iter().map(Vec::len).collect();
-    let make = || {
-        drawn(&sizes, |g, mut values| {
-            if values.is_empty() {
-                return Err(unfit(Misuse::KeyMissing));
-            }
-            let key = values.remove(0);
-            Ok(vec![draw(g, key, values)?])
-        })
-    };
-    let program = program(&Named::Chained, Task::Chain(chain, sizes.clone()), make)?;
+    let task = Task::Chain(chain, sizes.clone());
+    let program = program(&Named::Chained, task, || draw(chain, &sizes))?;
     let values = values.into_iter().map(|value| bits(e, value)).collect::<Result<Vec<_>, Abort>>()?;
     let mut jobs = [ProgramRun::new(&program, inputs(values))];
     e.run(&mut jobs)?;
     let [job] = jobs;
     byte_values(e, output(job.wires))
+}
+
+/// The program of a chain for values of these numbers of bytes, the key first. No engine's type is in it, so
+/// that it is compiled once.
+fn draw(chain: Chain, sizes: &[usize]) -> Result<Program, Abort> {
+    drawn(sizes, |g, mut values| {
+        if values.is_empty() {
+            return Err(unfit(Misuse::KeyMissing));
+        }
+        let key = values.remove(0);
+        let key = aes::expand(g, &key)?;
+        let next = match chain {
+            Chain::Cbc => chained(g, &key, values)?,
+            Chain::Mac => {
+                let last = values.last().map_or(0, Vec::len).saturating_sub(BLOCK);
+                chained(g, &key, values)?.into_iter().skip(last).collect()
+            }
+            Chain::S2v => {
+                let message = values.pop().ok_or_else(|| unfit(Misuse::MessageUnfit))?;
+                let key = siv::SivKey::from_round_keys(g, key.clone(), key)?;
+                key.s2v_of(g, 1, &values, &message)?.into_rest()
+            }
+            Chain::Wrap(shape, calls) => {
+                let mut wrapping = Wrapping::resumed(shape, values.pop().unwrap_or_default());
+                wrapping.go_on(g, &key, calls)?;
+                wrapping.value()
+            }
+        };
+        Ok(vec![next])
+    })
+}
+
+/// [`cbc::encrypt_from`] of a state and a message.
+fn chained(
+    g: &mut GateBytes<'_, Build>,
+    key: &aes::RoundKeys<GateByte<BuildBit>>,
+    mut values: Vec<DrawnBytes>,
+) -> Result<DrawnBytes, Abort> {
+    let (Some(message), Some(state)) = (values.pop(), values.pop()) else {
+        return Err(unfit(Misuse::MessageUnfit));
+    };
+    cbc::encrypt_from(g, key, state, &message)
 }
 
 /// [`cbc::encrypt_from`] under this key of AES, in bytes.
@@ -61,13 +90,7 @@ pub fn cbc<E: MacEngine>(
     if message.is_empty() {
         return Ok(Vec::new());
     }
-    run(e, Chain::Cbc, vec![key.to_vec(), state, message.to_vec()], |g, key, mut values| {
-        let (Some(message), Some(state)) = (values.pop(), values.pop()) else {
-            return Err(unfit(Misuse::MessageUnfit));
-        };
-        let key = aes::expand(g, &key)?;
-        cbc::encrypt_from(g, &key, state, &message)
-    })
+    run(e, Chain::Cbc, vec![key.to_vec(), state, message.to_vec()])
 }
 
 /// Continues a CBC-MAC by `blocks` blocks, or as many as are left, under this key of AES, in bytes.
@@ -84,14 +107,7 @@ pub fn mac_on<E: MacEngine>(
         return Ok(());
     }
     let (state, now) = chaining.next(blocks);
-    let next = run(e, Chain::Mac, vec![key.to_vec(), state, now], |g, key, mut values| {
-        let (Some(message), Some(state)) = (values.pop(), values.pop()) else {
-            return Err(unfit(Misuse::MessageUnfit));
-        };
-        let key = aes::expand(g, &key)?;
-        let blocks = cbc::encrypt_from(g, &key, state, &message)?;
-        Ok(blocks.into_iter().skip(message.len().saturating_sub(BLOCK)).collect())
-    })?;
+    let next = run(e, Chain::Mac, vec![key.to_vec(), state, now])?;
     chaining.set(next);
     Ok(())
 }
@@ -117,12 +133,7 @@ pub fn s2v<E: MacEngine>(
     let public = |e: &mut E, string: &[u8]| string.iter().map(|byte| e.public(&[*byte])).collect();
     values.extend(strings.iter().map(|string| public(e, string)));
     values.push(message.to_vec());
-    let rest = run(e, Chain::S2v, values, |g, key, mut values| {
-        let message = values.pop().ok_or_else(|| unfit(Misuse::MessageUnfit))?;
-        let key = aes::expand(g, &key)?;
-        let key = siv::SivKey::from_round_keys(g, key.clone(), key)?;
-        Ok(key.s2v_of(g, 1, &values, &message)?.into_rest())
-    })?;
+    let rest = run(e, Chain::S2v, values)?;
     let zeros = (0..BLOCK).map(|_| e.public(&[0])).collect();
     Ok(Chaining::of(zeros, rest))
 }
@@ -161,13 +172,7 @@ pub fn wrap_on<E: MacEngine>(
     if calls == 0 || wrapping.is_done() {
         return Ok(());
     }
-    let values = vec![key.to_vec(), wrapping.value()];
-    let next = run(e, Chain::Wrap(shape, calls), values, |g, key, mut values| {
-        let key = aes::expand(g, &key)?;
-        let mut wrapping = Wrapping::resumed(shape, values.pop().unwrap_or_default());
-        wrapping.go_on(g, &key, calls)?;
-        Ok(wrapping.value())
-    })?;
+    let next = run(e, Chain::Wrap(shape, calls), vec![key.to_vec(), wrapping.value()])?;
     wrapping.advance(next, calls);
     Ok(())
 }

@@ -42,12 +42,20 @@ pub(super) enum Task {
     /// The next state, from the prepared key, the state and this many bytes of the message. If the flag is
     /// set, the state is a constant of the program; otherwise it is an input.
     Update(bool, usize),
-    /// The output of `bytes` bytes, whose last `spare` bits are set to zero, from the prepared key, the state
-    /// (an input, if the `before` bytes that it contains are not zero) and the last `bits` bits of the
-    /// message.
-    Finish { before: u64, bits: usize, bytes: usize, spare: usize },
+    /// The output, from the prepared key, the state and the end of the message.
+    Finish(Finish),
     /// Blocks that are chained, from values of these numbers of bytes, the key first.
     Chain(Chain, Vec<usize>),
+}
+
+/// A last step: the output of `bytes` bytes, whose last `spare` bits are set to zero, from the state (an input,
+/// if the `before` bytes that it contains are not zero) and the last `bits` bits of the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Finish {
+    pub before: u64,
+    pub bits: usize,
+    pub bytes: usize,
+    pub spare: usize,
 }
 
 /// The place of a program, which is locked while the program is made.
@@ -105,6 +113,15 @@ pub(super) fn output<B>(wires: Vec<B>) -> Vec<[B; 8]> {
     bytes
 }
 
+/// The program of [`hmac::pad_states`] for a key of this many bytes.
+fn draw_pad_states(hash: Hash, key_bytes: usize) -> Result<Program, Abort> {
+    drawn(&[key_bytes], |g, mut values| {
+        let key = super::bits(g, values.pop().unwrap_or_default())?;
+        let states = hmac::pad_states(g, hash, ADDER, &key)?;
+        Ok(vec![super::byte_values(g, [states.inner, states.outer].concat())?])
+    })
+}
+
 /// [`hmac::pad_states`], in one program if the engine prefers that.
 pub(super) fn pad_states<E: Boolean>(
     e: &mut E,
@@ -115,14 +132,7 @@ pub(super) fn pad_states<E: Boolean>(
     if !e.is_free_of_depth() || key.is_empty() || key.len() > MOST {
         return hmac::pad_states(e, hash, adder, key);
     }
-    let make = || {
-        drawn(&[key.len()], |g, mut values| {
-            let key = super::bits(g, values.pop().unwrap_or_default())?;
-            let states = hmac::pad_states(g, hash, ADDER, &key)?;
-            Ok(vec![super::byte_values(g, [states.inner, states.outer].concat())?])
-        })
-    };
-    let program = program(&Named::Hmac(hash), Task::Pads(key.len()), make)?;
+    let program = program(&Named::Hmac(hash), Task::Pads(key.len()), || draw_pad_states(hash, key.len()))?;
     let mut jobs = [ProgramRun::new(&program, inputs(vec![key.to_vec()]))];
     e.run(&mut jobs)?;
     let [job] = jobs;
@@ -164,7 +174,7 @@ mod tests {
         names.extend(xofs.into_iter().map(Named::Xof));
         names.extend(kmacs.into_iter().map(|(kmac, output)| Named::Kmac(kmac, output)));
         // of lengths that nothing else has
-        let finish = |before, bits, bytes, spare| Task::Finish { before, bits, bytes, spare };
+        let finish = |before, bits, bytes, spare| Task::Finish(Finish { before, bits, bytes, spare });
         let mut tasks = vec![Task::Pads(7777), Task::Pads(7778), Task::Update(true, 7777)];
         tasks.extend([Task::Update(false, 7777), Task::Update(true, 7778), finish(64, 7777, 32, 1)]);
         tasks.extend([finish(128, 7777, 32, 1), finish(64, 7778, 32, 1), finish(64, 7777, 33, 1)]);

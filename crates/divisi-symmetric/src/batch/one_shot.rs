@@ -6,12 +6,13 @@
 //! Public states, and padding, are constants. GMAC needs one block and is otherwise linear; it has no such
 //! program.
 
-use super::drawn::{ADDER, MOST, Named, Task, inputs, output, program};
+use super::drawn::{ADDER, Finish, MOST, Named, Task, inputs, output, program};
 use super::function::Kind;
 use super::{Function, MacEngine, Messages, SecretByte, State, cmac, gather, unfit};
 use crate::drawn::drawn;
 use crate::mac::cmac::is_complete;
 use crate::mac::hmac::PadStates;
+use divisi_circuit::Program;
 use divisi_core::{Abort, Lanes, Misuse, ProgramRun};
 use std::collections::BTreeMap;
 
@@ -98,18 +99,8 @@ impl<E: MacEngine> Function<E> {
             // a public state is a constant; the initial state of a MAC comes from its key
             let known = now.before == 0 && matches!(self.kind, Kind::Hash(..) | Kind::Xof(_) | Kind::Cmac(_));
             let given = if known { 0 } else { width };
-            let (of_program, kept_bytes) = (named.clone(), kept.len());
-            let make = || {
-                drawn(&[kept_bytes, given, piece.len()], |g, values| {
-                    let [kept, state, piece] = &values[..] else { return Ok(Vec::new()) };
-                    let (kept, state) = (super::bits(g, kept.clone())?, super::bits(g, state.clone())?);
-                    let piece = super::bits(g, piece.clone())?;
-                    let function = Function::of_kept(g, of_program, kept, 1, 0)?;
-                    let start = if state.is_empty() { function.begin(g).state } else { state };
-                    let next = function.update(g, State { state: start, before: 0 }, piece)?;
-                    Ok(vec![super::byte_values(g, next.state)?])
-                })
-            };
+            let kept_bytes = kept.len();
+            let make = || draw_update(named.clone(), [kept_bytes, given, piece.len()]);
             let program = program(&named, Task::Update(known, piece.len()), make)?;
             let state = if known { Vec::new() } else { now.state };
             let wires = inputs(vec![kept.clone(), state, piece.to_vec()]);
@@ -156,27 +147,10 @@ impl<E: MacEngine> Function<E> {
             let complete = bits % 8 == 0 && is_complete(before + *bits as u64 / 8);
             let kept = self.kept(e, complete, before > 0)?;
             let given = if before == 0 { Vec::new() } else { state.state.clone() };
-            let (bytes, spare, of_program) = (self.bytes, self.spare, named.clone());
-            let (kept_bytes, given_bytes) = (kept.len(), given.len());
-            let make = || {
-                drawn(&[kept_bytes, given_bytes, bits.div_ceil(8)], |g, values| {
-                    let [kept, state, message] = &values[..] else { return Ok(Vec::new()) };
-                    let kept = super::bits(g, kept.clone())?;
-                    let function = Function::of_kept(g, of_program, kept, bytes, spare)?;
-                    let start = match super::bits(g, state.clone())? {
-                        state if state.is_empty() => function.begin(g).state,
-                        state => state,
-                    };
-                    let message = if *bits == 0 {
-                        Messages::public(g, &[&[]])
-                    } else {
-                        Messages::of_bits(super::bits(g, message.clone())?, vec![*bits])?
-                    };
-                    let output = function.finish(g, State { state: start, before }, &message, &[])?;
-                    Ok(vec![super::byte_values(g, output)?])
-                })
-            };
-            let program = program(&named, Task::Finish { before, bits: *bits, bytes, spare }, make)?;
+            let (bytes, spare, kept_bytes) = (self.bytes, self.spare, kept.len());
+            let task = Finish { before, bits: *bits, bytes, spare };
+            let make = || draw_finish(named.clone(), [kept_bytes, given.len()], task);
+            let program = program(&named, Task::Finish(task), make)?;
             let message = if single { messages.clone() } else { messages.gather(lanes)? };
             let message = message.first_bytes(bits.div_ceil(8));
             let values = vec![of_lanes(&kept, lanes)?, of_lanes(&given, lanes)?, message];
@@ -190,6 +164,42 @@ impl<E: MacEngine> Function<E> {
         let outputs: Vec<Vec<SecretByte<E>>> = jobs.into_iter().map(|job| output(job.wires)).collect();
         in_order(e, outputs, &groups, n).map(Some)
     }
+}
+
+/// The program of a step on several blocks, whose inputs have these numbers of bytes. No engine's type is in
+/// it, so that it is compiled once.
+fn draw_update(named: Named, sizes: [usize; 3]) -> Result<Program, Abort> {
+    drawn(&sizes, |g, values| {
+        let [kept, state, piece] = &values[..] else { return Ok(Vec::new()) };
+        let (kept, state) = (super::bits(g, kept.clone())?, super::bits(g, state.clone())?);
+        let piece = super::bits(g, piece.clone())?;
+        let function = Function::of_kept(g, named, kept, 1, 0)?;
+        let start = if state.is_empty() { function.begin(g).state } else { state };
+        let next = function.update(g, State { state: start, before: 0 }, piece)?;
+        Ok(vec![super::byte_values(g, next.state)?])
+    })
+}
+
+/// The program of a last step. What is kept of the key, and the state, have these numbers of bytes. No
+/// engine's type is in it, so that it is compiled once.
+fn draw_finish(named: Named, [kept, given]: [usize; 2], task: Finish) -> Result<Program, Abort> {
+    let Finish { before, bits, bytes, spare } = task;
+    drawn(&[kept, given, bits.div_ceil(8)], |g, values| {
+        let [kept, state, message] = &values[..] else { return Ok(Vec::new()) };
+        let kept = super::bits(g, kept.clone())?;
+        let function = Function::of_kept(g, named, kept, bytes, spare)?;
+        let start = match super::bits(g, state.clone())? {
+            state if state.is_empty() => function.begin(g).state,
+            state => state,
+        };
+        let message = if bits == 0 {
+            Messages::public(g, &[&[]])
+        } else {
+            Messages::of_bits(super::bits(g, message.clone())?, vec![bits])?
+        };
+        let output = function.finish(g, State { state: start, before }, &message, &[])?;
+        Ok(vec![super::byte_values(g, output)?])
+    })
 }
 
 /// The outputs of groups of messages, in the order of the messages.
