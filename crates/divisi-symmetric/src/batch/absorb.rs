@@ -46,7 +46,7 @@ impl<E: Boolean> Step<E> for &Program {
 /// The state after whole blocks, as many in every lane. More of each message must follow.
 pub(super) fn update<E: Boolean>(
     e: &mut E,
-    mut step: impl Step<E>,
+    step: &mut dyn Step<E>,
     block: usize,
     mut state: Vec<SecretByte<E>>,
     columns: Vec<SecretByte<E>>,
@@ -68,23 +68,23 @@ pub(super) fn update<E: Boolean>(
 }
 
 /// How a hash processes a message: by steps on whole blocks, of which the last is padded.
-pub(super) struct Rule<S, P> {
+pub(super) struct Rule<'r, E> {
     /// Computes the next state from a state and a block.
-    pub(super) step: S,
+    pub(super) step: &'r mut dyn Step<E>,
     /// The length of a block in bytes.
     pub(super) block: usize,
     /// Which bit of a byte is the first, for messages that end within a byte.
     pub(super) first: First,
     /// The padding after a message of this many bits, from the byte on in which the message ends; in that
     /// byte it is added to the message's bits.
-    pub(super) padding: P,
+    pub(super) padding: &'r dyn Fn(usize) -> Vec<u8>,
 }
 
 /// The state after all blocks of each message. `state`, the state at the beginning, has one lane for all
 /// messages, or one for each.
-pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
+pub(super) fn absorb<E: Boolean>(
     e: &mut E,
-    mut rule: Rule<S, P>,
+    rule: Rule<'_, E>,
     state: &[SecretByte<E>],
     messages: &Messages<E>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
@@ -119,7 +119,7 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
     while alive > 0 {
         let going = sorted.bits()[..alive].partition_point(|length| blocks(*length) > block + 1);
         let input = (block * rule.block..(block + 1) * rule.block)
-            .map(|j| sorted.byte(e, j, alive, rule.first, after));
+            .map(|j| sorted.byte(e, j, alive, rule.first, &after));
         let input = input.collect::<Result<Vec<_>, _>>()?;
         let here = Here { lanes: &order[..alive], ending: going, block };
         let next = rule.step.step(e, state, input, &here)?;

@@ -132,7 +132,7 @@ pub fn continued<E: MacEngine>(
     state: Vec<SecretByte<E>>,
     columns: Vec<SecretByte<E>>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
-    update(e, Chain { key, lengths: &[] }, BLOCK, state, columns)
+    update(e, &mut Chain { key, lengths: &[] }, BLOCK, state, columns)
 }
 
 /// The tag of each message; the state already contains its first `before` bytes (whole blocks).
@@ -152,10 +152,10 @@ pub fn tag<E: MacEngine>(
     }
     let lengths: Vec<u64> = bytes.iter().map(|length| before + *length as u64).collect();
     let rule = Rule {
-        step: Chain { key, lengths: &lengths },
+        step: &mut Chain { key, lengths: &lengths },
         block: BLOCK,
         first: First::Highest,
-        padding: |bits: usize| padding(before + bits as u64 / 8),
+        padding: &|bits| padding(before + bits as u64 / 8),
     };
     absorb(e, rule, state, messages)
 }

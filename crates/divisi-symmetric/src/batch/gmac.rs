@@ -112,7 +112,7 @@ pub fn continued<E: MacEngine>(
     state: Vec<SecretByte<E>>,
     columns: Vec<SecretByte<E>>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
-    update(e, Sums { key, width: POWERS, blocks: &[] }, BLOCK * POWERS, state, columns)
+    update(e, &mut Sums { key, width: POWERS, blocks: &[] }, BLOCK * POWERS, state, columns)
 }
 
 /// GHASH of each message and its length; the state already contains its first `before` bytes (whole chunks).
@@ -156,10 +156,10 @@ fn hash_at<E: MacEngine>(
         messages.whole_bytes()?.iter().map(|length| length.div_ceil(BLOCK) + 1).collect();
     let width = blocks.iter().copied().max().unwrap_or(1).min(POWERS);
     let rule = Rule {
-        step: Sums { key, width, blocks: &blocks },
+        step: &mut Sums { key, width, blocks: &blocks },
         block: BLOCK * width,
         first: First::Highest,
-        padding: |bits: usize| {
+        padding: &|bits| {
             let length = bits / 8;
             let mut padding = vec![0; length.next_multiple_of(BLOCK) - length];
             let bits = u128::from(8 * (before + length as u64));

@@ -35,7 +35,7 @@ pub fn continued<E: Boolean>(
     state: Vec<SecretByte<E>>,
     columns: Vec<SecretByte<E>>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
-    update(e, programs::step(hash, adder), hash.block_bytes(), state, columns)
+    update(e, &mut programs::step(hash, adder), hash.block_bytes(), state, columns)
 }
 
 /// The digest of each message from a state that contains its first `before` bytes (whole blocks), as
@@ -52,10 +52,10 @@ pub fn resume<E: Boolean>(
     messages: &Messages<E>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let rule = Rule {
-        step: programs::step(hash, adder),
+        step: &mut programs::step(hash, adder),
         block: hash.block_bytes(),
         first: if let Hash::Sha3(_) = hash { First::Lowest } else { First::Highest },
-        padding: |bits: usize| hash.padding_of_bits(8 * u128::from(before) + bits as u128),
+        padding: &|bits| hash.padding_of_bits(8 * u128::from(before) + bits as u128),
     };
     let mut state = absorb(e, rule, state, messages)?;
     state.truncate(hash.digest_bytes());

@@ -114,7 +114,7 @@ impl<E: Boolean> Messages<E> {
         j: usize,
         lanes: usize,
         first: First,
-        after: impl Fn(usize, usize) -> u8,
+        after: &dyn Fn(usize, usize) -> u8,
     ) -> Result<SecretByte<E>, Abort> {
         // Messages of one length have one padding and are in adjacent lanes. For each length: the lane after
         // the last of these messages, and byte `j` of the padding.

@@ -45,7 +45,7 @@ pub fn continued<E: Boolean>(
     state: Vec<SecretByte<E>>,
     columns: Vec<SecretByte<E>>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
-    update(e, programs::absorb(sponge), sponge.rate(), state, columns)
+    update(e, &mut programs::absorb(sponge), sponge.rate(), state, columns)
 }
 
 /// The state after each message, followed by a public trailer and the padding.
@@ -57,10 +57,10 @@ pub(super) fn absorb_with<E: Boolean>(
     trailer: &[u8],
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let rule = Rule {
-        step: programs::absorb(sponge),
+        step: &mut programs::absorb(sponge),
         block: sponge.rate(),
         first: First::Lowest,
-        padding: |bits: usize| sponge.closing(bits as u128, trailer),
+        padding: &|bits| sponge.closing(bits as u128, trailer),
     };
     absorb(e, rule, state, messages)
 }
