@@ -48,8 +48,8 @@ pub(super) enum Task {
     Chain(Chain, Vec<usize>),
 }
 
-/// A last step: the output of `bytes` bytes, whose last `spare` bits are set to zero, from the state (an input,
-/// if the `before` bytes that it contains are not zero) and the last `bits` bits of the message.
+/// A last step: the output of `bytes` bytes, whose last `spare` bits are set to zero, from the state (an
+/// input, if the `before` bytes that it contains are not zero) and the last `bits` bits of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Finish {
     pub before: u64,
