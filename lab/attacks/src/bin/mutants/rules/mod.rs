@@ -2,9 +2,9 @@
 //! a ledger, and every loop, in the protocol files of an engine, is made too weak in each way that a rule
 //! knows.
 //!
-//! A file is a protocol file if it stands in the source of one of [`CRATES`], but for adapters and code of
-//! tests. What the compiler does not take is no weakening; the others are run like mutants, against the tests
-//! of their crate, the quickest first.
+//! A file is a protocol file if it stands in the source of one of [`CRATES`], but for code of tests. What
+//! the compiler does not take is no weakening; the others are run like mutants, against the tests of their
+//! crate, the quickest first.
 
 mod sites;
 mod words;
@@ -95,14 +95,27 @@ const CRATES: [(&str, &[&str], &[&str]); 14] = [
     ("gateway", &["divisi-gateway"], &[]),
 ];
 
+/// What makes protocols engines, in whichever crate, and the programs of tests that judge it.
+const ADAPTERS: (&str, &[&str]) = (
+    "adapters",
+    &[
+        "divisi/lib::kat::tests_of_circuits",
+        "divisi/lib::kat::tests_of_engines",
+        "divisi/lib::kat::tests_of_functions",
+        "divisi/lib::kat::tests_of_one_shot",
+        "divisi-cli/it::bench",
+        "divisi-cli/it::garble",
+        "divisi-cli/it::spdz",
+    ],
+);
+
 /// Their names.
 pub fn engines() -> Vec<&'static str> {
-    CRATES.iter().map(|(name, ..)| *name).collect()
+    CRATES.iter().map(|(name, ..)| *name).chain([ADAPTERS.0]).collect()
 }
 
 /// What in a crate's source is no protocol.
-const OTHERS: [&str; 31] = [
-    "/adapter",
+const OTHERS: [&str; 30] = [
     "/tests",
     "/adversary",
     "/fuzz",
@@ -141,7 +154,10 @@ fn engine_of(file: &str) -> Option<(&'static str, Vec<String>)> {
     if OTHERS.iter().any(|other| rest.contains(other)) || !rest.ends_with(".rs") {
         return None;
     }
-    let (engine, _, more) = CRATES.iter().find(|(_, packages, _)| packages.contains(&package))?;
+    let &(mut engine, _, mut more) = CRATES.iter().find(|(_, packages, _)| packages.contains(&package))?;
+    if rest.contains("/adapter") {
+        (engine, more) = ADAPTERS;
+    }
     let own = ["lib", "it"].map(|target| format!("{package}/{target}"));
     Some((engine, own.into_iter().chain(more.iter().map(|test| (*test).to_owned())).collect()))
 }
@@ -247,7 +263,7 @@ mod tests {
             ("crates/divisi-mpgc/src/garble.rs", Some("mpgc")),
             ("crates/divisi-core/src/coin.rs", Some("core")),
             ("crates/divisi-net/src/inbox.rs", Some("net")),
-            ("crates/divisi-garble/src/adapter/mod.rs", None),
+            ("crates/divisi-garble/src/adapter/mod.rs", Some("adapters")),
             ("crates/divisi-node/src/tests/attacks.rs", None),
             ("crates/divisi-garble/tests/it/main.rs", None),
             ("crates/divisi-gateway/src/kms/generated/client.rs", None),
@@ -265,7 +281,7 @@ mod tests {
             let file = folder.join(module.replace("::", "/"));
             file.with_extension("rs").is_file() || file.join("mod.rs").is_file()
         };
-        for judge in CRATES.iter().flat_map(|(_, _, judges)| *judges) {
+        for judge in CRATES.iter().flat_map(|(_, _, judges)| *judges).chain(ADAPTERS.1) {
             let (package, target, module) = parts(judge);
             let of = if package == "divisi-attacks" { "lab/attacks" } else { &format!("crates/{package}") };
             let (file, folder) = match target {
