@@ -7,10 +7,12 @@ use divisi_engine::circuit::{HeldCircuit, NamedCircuit};
 use divisi_engine::job::{CircuitJob, EngineJob, Own};
 use divisi_engine::name::Name;
 use divisi_engine::{Between, Engine, EngineSettings, Rows};
+use divisi_mixed::adders::NumberAdder;
 use divisi_program::NumberSize;
 use divisi_program::adapter::MixedEngine;
 use divisi_program::adapter::jobs::ProgramJob;
 use divisi_program::adapter::manner::{INSECURE, Manner};
+use divisi_program::form::BitForm;
 use divisi_program::held::HeldProgram;
 use divisi_program::operations::{Op, OperationJob};
 use divisi_symmetric::gates::Adder;
@@ -93,6 +95,20 @@ fn operations_that_differ_have_other_parameters() {
     let counts = [1, 2, 257, 1 << 16, 1 + (1 << 16)];
     let all = jobs.iter().flat_map(|job| counts.map(|count| compared(job, &settings(), count)[1][0]));
     assert_eq!(all.collect::<BTreeSet<_>>().len(), jobs.len() * counts.len());
+}
+
+/// Operations that are made in another way have other parameters.
+#[test]
+fn operations_of_other_forms_have_other_parameters() {
+    let numbers = NumberSize::Bits31;
+    let lookup = OperationJob { op: Op::Lookup, numbers, bits: 8, entries: 4, private: false, count: 9 };
+    let a2b = OperationJob { op: Op::A2b, ..lookup };
+    let forms = BitForm::ALL.map(|form| (lookup, Manner::FORM, form.name()));
+    let adders = [NumberAdder::FewestAnds, NumberAdder::LowDepth];
+    let adders = adders.map(|adder| (a2b, Manner::ADDER, adder.name()));
+    let ways = [&forms[..], &adders].concat();
+    let all = ways.iter().map(|(job, option, name)| compared(job, &settings().with(option, name), 1)[1][0]);
+    assert_eq!(all.collect::<BTreeSet<_>>().len(), ways.len());
 }
 
 /// Another text, another circuit behind one of its names, another number of runs.
