@@ -17,8 +17,8 @@ macro_rules! field_laws {
             use ::proptest::prelude::*;
             use $crate::Field;
 
-            /// Whether a law holds of random elements: one function for all laws, so that the runner of
-            /// tests is compiled once for a field.
+            /// Asserts that a law holds of random elements: one function for all laws, so that the runner
+            /// of tests is compiled once for a field.
             fn holds(law: fn($field, $field, $field) -> Result<(), TestCaseError>) {
                 let element = || any::<u128>().prop_map(<$field as Field>::from_low_bits);
                 let config = ProptestConfig::with_source_file(file!());

@@ -107,8 +107,12 @@ fn operations_of_other_forms_have_other_parameters() {
     let adders = [NumberAdder::FewestAnds, NumberAdder::LowDepth];
     let adders = adders.map(|adder| (a2b, Manner::ADDER, adder.name()));
     let ways = [&forms[..], &adders].concat();
-    let all = ways.iter().map(|(job, option, name)| compared(job, &settings().with(option, name), 1)[1][0]);
-    assert_eq!(all.collect::<BTreeSet<_>>().len(), ways.len());
+    for parties in [2, 3] {
+        let digest = |(job, option, name): &(OperationJob, &str, &str)| {
+            compared(job, &settings().among(parties).with(option, name), 1)[1][0]
+        };
+        assert_eq!(ways.iter().map(digest).collect::<BTreeSet<_>>().len(), ways.len(), "{parties}");
+    }
 }
 
 /// Another text, another circuit behind one of its names, another number of runs.
