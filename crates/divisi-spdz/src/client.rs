@@ -242,7 +242,7 @@ mod tests {
     use crate::dealer::Dealer;
     #[cfg(feature = "testing")]
     use divisi_core::{PublicParameters, testing::run};
-    use divisi_field::Gf48;
+    use divisi_field::{Gf40, Gf48};
 
     const CHALLENGE: [u8; 16] = [5; 16];
 
@@ -260,7 +260,7 @@ mod tests {
     }
 
     fn told(lanes: usize) -> Told {
-        let m = rows::<Gf48>();
+        let m = rows::<Gf40>();
         let product = |x: &[Gf8], y: &[Gf8]| x.iter().zip(y).map(|(x, y)| *x * *y).sum::<Gf8>();
         let (y, u, v) = (random(1, lanes), random(2, m), random(3, m * m));
         let mut prg = Prg::new(&CHALLENGE);
@@ -285,7 +285,7 @@ mod tests {
 
     fn received(lanes: usize, told: &Told) -> Result<Zeroizing<Vec<u8>>, ClientFault> {
         let Told { first: [a, b], last: [c, d], .. } = told;
-        Receipt::<Gf48>::new(&[a, b], lanes, CHALLENGE)?.accept(&[c, d])
+        Receipt::<Gf40>::new(&[a, b], lanes, CHALLENGE)?.accept(&[c, d])
     }
 
     /// However many bytes an output has, no byte of any message can be another one.
@@ -376,7 +376,7 @@ mod tests {
                 now
             };
             let [a, b, c] = cuts.map(&mut next);
-            let Ok(receipt) = Receipt::<Gf48>::new(&[a, b], LANES, CHALLENGE) else { return Ok(false) };
+            let Ok(receipt) = Receipt::<Gf40>::new(&[a, b], LANES, CHALLENGE) else { return Ok(false) };
             match receipt.accept(&[c, next(usize::MAX)]) {
                 Ok(found) if found.iter().zip(&y).all(|(found, y)| *found == y.0) => Ok(true),
                 Ok(_) => Err("other bytes are accepted".into()),
