@@ -2,6 +2,7 @@
 //! figures of the papers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod agreement;
 mod checks;
 mod examples;
 mod map;

@@ -47,7 +47,7 @@ Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--what TEXT] [--at-once J
                  all engines rest on, and of the servers; their results go into target/mutants/rules.tsv
   --seed S       with --sample: the order in which they are drawn (default 0)
   --engine NAME  of this one alone: rep3, ot, garble, spdz, bgv, mixed, mpgc, program, core, net, circuit,
-                 modes, node or gateway
+                 modes, node, gateway or adapters
   --reached-by K judge nothing: print the lines with weakenings that K tests reach, or fewer
   --report       run nothing: say how many (of --file, --what) are done, and which survivors are not explained
   --list         run nothing: print each weakening that a rule makes, as a line of JSON";

@@ -1,0 +1,244 @@
+//! What parties compare before a job, by every engine: jobs that differ have other parameters, and so have
+//! settings that differ, whichever of them it is and however little.
+
+use divisi::circuit::hold;
+use divisi::engine::job::{
+    Between, BlocksJob, Cipher, CipherMode, CircuitJob, DesKeys, DigestsJob, LookupJob, ModeMessage,
+    ModesJob, UserTable,
+};
+use divisi::engine::{Engine, EngineOption, EngineSettings, JobSpec, OptionValue, all, prepare};
+use divisi::layers::core::{Direction, PartyId, Security};
+use divisi::layers::symmetric::aes::KeySize;
+use divisi::layers::symmetric::algorithm::{Algorithm, Settings as Using};
+use divisi::layers::symmetric::gates::Adder;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Settings of an engine (of all, if it is not named) in which parties need not agree for jobs of a kind (of
+/// every kind, if it is not named).
+const APART: [(&str, &str, &str, &str); 10] = [
+    ("", "", "parties", "other numbers of parties have other links, and no session"),
+    ("garble", "", "budget", "how much of its own memory a party takes"),
+    ("rep3", "answers", "threads", "known answers have one thread"),
+    ("rep3", "circuits", "on-demand", "one evaluation has nothing ahead"),
+    ("rep3", "answers", "on-demand", "known answers have nothing ahead"),
+    ("rep3", "circuits", "threads", "one evaluation has one thread"),
+    ("rep3", "circuits", "protocol", "gates have one protocol"),
+    ("rep3", "circuits", "priority", "gates have one protocol"),
+    ("rep3", "lookups", "protocol", "lookups have one protocol"),
+    ("rep3", "lookups", "priority", "lookups have one protocol"),
+];
+
+/// Engines whose parties need not agree in the number of instances: a client deals them.
+const COUNTED_BY_A_CLIENT: [&str; 1] = ["rep3"];
+
+/// So many instances that every thread has some.
+const MANY: usize = 1 << 22;
+
+/// The name of a file with a circuit of one gate.
+fn circuit_of(gate: &str) -> String {
+    let path = format!("{}/agreement-{gate}.txt", env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(&path, format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n")).unwrap();
+    path
+}
+
+/// Evaluations of each circuit, from memory and from its file, between each of these.
+fn circuits(between: &[Between]) -> Vec<JobSpec> {
+    let adder = Adder::FewestAnds;
+    let mut jobs = Vec::new();
+    for (gate, streamed) in [("AND", false), ("XOR", false), ("AND", true), ("XOR", true)] {
+        let circuit = Arc::new(hold(circuit_of(gate), adder, streamed).unwrap());
+        let of = |between: &Between| {
+            let between = between.clone();
+            CircuitJob { circuit: Arc::clone(&circuit), adder, between, count: 1 }
+        };
+        jobs.extend(between.iter().map(of).map(JobSpec::Circuit));
+    }
+    jobs
+}
+
+fn of_parties() -> Vec<JobSpec> {
+    let [one, two] = [PartyId::P1, PartyId::P2];
+    let both = [one, two];
+    let owned = |owners: [PartyId; 2], to: &[PartyId]| Between::with_all_to(owners.to_vec(), to, 1);
+    circuits(&[owned(both, &both), owned([two, one], &both), owned(both, &[one]), owned(both, &[two])])
+}
+
+fn blocks() -> Vec<JobSpec> {
+    let ciphers = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256].map(Cipher::Aes);
+    let ciphers = ciphers.into_iter().chain([DesKeys::Two, DesKeys::Three].map(Cipher::TripleDes));
+    let both = [Direction::Encrypt, Direction::Decrypt];
+    let of = |cipher| both.map(|direction| JobSpec::Blocks(BlocksJob { cipher, direction, count: 1 }));
+    ciphers.flat_map(of).collect()
+}
+
+fn digests() -> Vec<JobSpec> {
+    let of = |algorithm| {
+        let job = |message_bytes| DigestsJob { using: Using::new(algorithm), message_bytes, count: 1 };
+        [16, 17].map(job).map(JobSpec::Digests)
+    };
+    Algorithm::hashes().chain(Algorithm::macs()).flat_map(of).collect()
+}
+
+fn lookups() -> Vec<JobSpec> {
+    let job = LookupJob { entries: 16, inputs: 1, dimensions: None, count: 1, table: None };
+    let table = |last| Some(Arc::new(UserTable::new([vec![0; 15], vec![last]].concat()).unwrap()));
+    let jobs = [
+        job.clone(),
+        LookupJob { entries: 256, ..job.clone() },
+        LookupJob { inputs: 2, ..job.clone() },
+        LookupJob { dimensions: Some(3), ..job.clone() },
+        LookupJob { table: table(1), ..job.clone() },
+        LookupJob { table: table(3), ..job.clone() },
+        LookupJob { table: table(257), ..job },
+    ];
+    jobs.map(JobSpec::Lookups).to_vec()
+}
+
+/// Known answers run in one process, which has one list of them.
+fn answers() -> Vec<JobSpec> {
+    let direction = Direction::Encrypt;
+    let message = ModeMessage {
+        direction,
+        iv: Vec::new(),
+        aad: Vec::new(),
+        bytes: 16,
+        spare_bits: 0,
+        tag_bytes: 0,
+        sealed: None,
+    };
+    let cipher = Cipher::Aes(KeySize::Aes128);
+    vec![JobSpec::from(ModesJob { mode: CipherMode::Ecb, cipher, messages: vec![message] })]
+}
+
+/// Each setting with its values, beside `base`: what all engines know, and each option of this one.
+fn settings(
+    engine: &dyn Engine,
+    base: &EngineSettings,
+) -> Vec<(&'static str, Vec<(String, EngineSettings)>)> {
+    let parties = (2..6).map(|n| (n.to_string(), base.clone().among(n))).collect();
+    let security = [Security::SemiHonest, Security::Malicious]
+        .map(|security| (security.name().to_owned(), EngineSettings { security, ..base.clone() }));
+    let bits = [40, 64, 80]
+        .map(|bits| (bits.to_string(), EngineSettings { statistical: Some(bits), ..base.clone() }));
+    let threads = [1, 2, 3].map(|threads| (threads.to_string(), EngineSettings { threads, ..base.clone() }));
+    let mut all = vec![
+        ("parties", parties),
+        ("security", security.to_vec()),
+        ("statistical", bits.to_vec()),
+        ("threads", threads.to_vec()),
+    ];
+    let options = engine.profile().options;
+    let given: Vec<_> = options.iter().filter(|option| base.own.contains_key(option.name)).collect();
+    let excludes = |a: &EngineOption, b: &EngineOption| a.excludes == Some(b.name);
+    for option in options.iter().filter(|option| !option.scopes.is_empty()) {
+        if given.iter().any(|given| excludes(given, option) || excludes(option, given)) {
+            continue;
+        }
+        let values: Vec<String> = match &option.value {
+            OptionValue::Switch => vec![String::new()],
+            OptionValue::Number(_) => (1..50).map(|n: u32| n.to_string()).collect(),
+            _ => option.names().map(str::to_owned).collect(),
+        };
+        let of = |value: String| (value.clone(), base.clone().with(option.name, value));
+        let is_off = option.value == OptionValue::Switch && !base.own.contains_key(option.name);
+        let off = is_off.then(|| ("off".to_owned(), base.clone()));
+        all.push((option.name, values.into_iter().map(of).chain(off).collect()));
+    }
+    all
+}
+
+/// The usual settings, and for each option that takes names those with each name.
+fn bases(engine: &dyn Engine) -> Vec<EngineSettings> {
+    let base = EngineSettings { security: engine.profile().security, ..EngineSettings::default() };
+    let named = |option: &EngineOption| -> Vec<_> {
+        option.names().map(|name| base.clone().with(option.name, name)).collect()
+    };
+    let options = engine.profile().options;
+    [base.clone()].into_iter().chain(options.iter().flat_map(named)).collect()
+}
+
+fn is_a_path(option: &EngineOption) -> bool {
+    matches!(option.value, OptionValue::Path(_))
+}
+
+/// What the parties compare, before a session and at its start; `None` if the engine cannot do it.
+fn compared(
+    engine: &dyn Engine,
+    job: &JobSpec,
+    settings: &EngineSettings,
+    count: usize,
+) -> Option<Vec<[u8; 32]>> {
+    let prepared = prepare(engine, job, settings).ok().filter(|prepared| prepared.parties() > 1)?;
+    let before = prepared.agreement().into_iter().map(|(_, digest)| digest);
+    Some(before.chain([prepared.parameters(count).digest()]).collect())
+}
+
+/// That no two of these have the same digests; the number of those that the engine can do.
+fn all_differ<'v>(of: &str, values: impl Iterator<Item = (&'v str, Option<Vec<[u8; 32]>>)>) -> usize {
+    let mut seen = BTreeMap::new();
+    for (value, digests) in values {
+        let Some(digests) = digests else { continue };
+        assert!(!digests.contains(&[0; 32]), "{of}: {value} has no digest");
+        if let Some(other) = seen.insert(digests, value) {
+            panic!("{of}: parties do not notice that one has {value} and another {other}");
+        }
+    }
+    seen.len()
+}
+
+/// Whether parties need not agree in a setting of an engine, for jobs of this kind.
+fn is_apart(engine: &dyn Engine, kind: &str, setting: &str) -> bool {
+    let fits = |wanted: &str, is: &str| [is, ""].contains(&wanted);
+    APART.iter().any(|(of, jobs, name, _)| *name == setting && fits(of, engine.name()) && fits(jobs, kind))
+}
+
+/// That everything that can differ is compared, by an engine with these settings beside what differs; the
+/// settings that did differ.
+fn all_is_compared(
+    engine: &dyn Engine,
+    (kind, jobs): (&str, &[JobSpec]),
+    base: &EngineSettings,
+) -> Vec<&'static str> {
+    let of = format!("{}, {kind}, {base:?}", engine.name());
+    let digests = |job: &JobSpec, settings: &EngineSettings, count| compared(engine, job, settings, count);
+    let named: Vec<_> = jobs.iter().map(|job| (format!("{job:?}"), digests(job, base, 1))).collect();
+    all_differ(&of, named.iter().map(|(name, seen)| (name.as_str(), seen.clone())));
+    let able = jobs.iter().zip(&named).find(|(_, (_, seen))| seen.is_some());
+    let Some((job, _)) = able else { return Vec::new() };
+    let counts = [("1", 1), ("2", 2), ("64", 64), ("65", 65), ("257", 257)];
+    if !COUNTED_BY_A_CLIENT.contains(&engine.name()) {
+        all_differ(&of, counts.into_iter().map(|(name, count)| (name, digests(job, base, count))));
+    }
+    let differs = |(name, values): &(&'static str, Vec<(String, EngineSettings)>)| {
+        let seen = values.iter().map(|(value, settings)| (value.as_str(), digests(job, settings, MANY)));
+        !is_apart(engine, kind, name) && all_differ(&format!("{of}, {name}"), seen) > 1
+    };
+    settings(engine, base).into_iter().filter(differs).map(|(name, _)| name).collect()
+}
+
+#[test]
+fn whatever_differs_has_other_parameters() {
+    let kinds = [
+        ("circuits", of_parties()),
+        ("circuits of a client", circuits(&[Between::Client])),
+        ("blocks", blocks()),
+        ("digests", digests()),
+        ("lookups", lookups()),
+        ("answers", answers()),
+    ];
+    for engine in all() {
+        let mut differed = BTreeSet::new();
+        for base in bases(engine) {
+            for (kind, jobs) in &kinds {
+                differed.extend(all_is_compared(engine, (kind, jobs), &base));
+            }
+        }
+        // no option is left out
+        let options = engine.profile().options.into_iter();
+        let compared = options.filter(|option| !option.scopes.is_empty() && !is_a_path(option));
+        for option in compared.filter(|option| !is_apart(engine, "", option.name)) {
+            assert!(differed.contains(option.name), "{}: --{}", engine.name(), option.name);
+        }
+    }
+}
