@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::ops::Range;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,19 +47,33 @@ impl Program {
     }
 }
 
+/// Start a command as the head of a group of its own, which [`kill`] ends.
+///
+/// # Errors
+/// If it cannot be run.
+pub fn start(command: &mut Command) -> Result<Child, String> {
+    command.process_group(0).spawn().map_err(|e| format!("{command:?}: {e}"))
+}
+
+/// End a child of [`start`], with the servers that it has started: they would outlive it.
+pub fn kill(child: &Child) {
+    // the group may have ended in between
+    let group = format!("-{}", child.id());
+    let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+}
+
 /// How a command ends; `None` if it takes longer than this, and is killed.
 ///
 /// # Errors
 /// If it cannot be run.
 pub fn ended(command: &mut Command, within: Duration) -> Result<Option<ExitStatus>, String> {
-    let mut child: Child = command.spawn().map_err(|e| format!("{command:?}: {e}"))?;
+    let mut child = start(command)?;
     let start = Instant::now();
     loop {
         match child.try_wait().map_err(|e| e.to_string())? {
             Some(status) => return Ok(Some(status)),
             None if start.elapsed() > within => {
-                // the process may have ended in between
-                let _ = child.kill();
+                kill(&child);
                 let _ = child.wait();
                 return Ok(None);
             }
@@ -225,8 +240,10 @@ fn package(id: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Errors, Value, package};
+    use super::{Errors, Value, kill, package, start};
     use serde_json::json;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
 
     #[test]
     fn an_error_in_a_macro_has_the_place_where_it_is_used() {
@@ -242,6 +259,20 @@ mod tests {
         let files: Vec<_> =
             errors.places.iter().map(|place| (place.file.to_str(), place.at.clone())).collect();
         assert_eq!(files, [(Some("macros.rs"), 3..9), (Some("own.rs"), 3..9)]);
+    }
+
+    /// A server that a test has started ends with the test.
+    #[test]
+    fn whoever_is_killed_leaves_no_child() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 600 & echo $!; wait"]).stdout(Stdio::piped());
+        let mut child = start(&mut command).unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().parse::<u32>().is_ok());
+        kill(&child);
+        assert!(!child.wait().unwrap().success());
+        // both have closed what they write to
+        assert!(lines.next().is_none());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::concern::parts;
 use crate::reach::Reach;
 use crate::table::Outcome;
-use divisi_attacks::compile::{MUTANT, Programs};
+use divisi_attacks::compile::{MUTANT, Programs, kill, start};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -78,7 +78,7 @@ pub fn passes(
     command.arg("--exact").args(&job.names).envs(variables.iter().copied());
     number.map(|number| command.env(MUTANT, number.to_string()));
     command.stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|e| format!("{path:?}: {e}"))?;
+    let mut child = start(&mut command)?;
     let (tell, said) = channel();
     let out = child.stdout.take().ok_or("a program without output")?;
     std::thread::spawn(move || {
@@ -92,8 +92,7 @@ pub fn passes(
     });
     let said = said.recv_timeout(within);
     if said != Ok(None) {
-        // it may have ended in between
-        let _ = child.kill();
+        kill(&child);
     }
     let status = child.wait().map_err(|e| e.to_string())?;
     Ok(match said {
