@@ -3,7 +3,7 @@
 use super::*;
 use crate::RoundsChoice;
 use crate::request::{KeyServe, Mode, ModeRequest};
-use crate::server::agreement::rounds_of;
+use crate::server::agreement::{Missing, rounds_of};
 use divisi_core::{Bytes, Direction};
 use divisi_store::BLOCK;
 
@@ -78,6 +78,28 @@ fn a_call_of_another_job_ends_the_session() {
                 other(&mut job);
             }
             state.step(job).and_then(|()| state.rep.trio().barrier().map(drop))
+        });
+        let ended = ends.iter().filter(|end| end.is_err()).count();
+        assert_eq!(ended, if at == 0 { 0 } else { 3 }, "{at}: {ends:?}");
+    }
+}
+
+/// Servers do the same, and in the same way, or the session ends: also where none of them has what is asked.
+#[test]
+fn servers_whose_lists_differ_end_the_session() {
+    let (levels, constant) = (Rounds::OfLevels, Rounds::Constant);
+    let lists = [
+        (levels, vec![offer(1), offer(2)]),
+        (constant, vec![offer(1), offer(2)]),
+        (levels, vec![offer(1), offer(3)]),
+        (levels, vec![step_of(1, 1), offer(2)]),
+    ];
+    for (at, (rounds, offers)) in lists.iter().enumerate() {
+        let three = Three::new();
+        let ends = three.run(|i, state| {
+            let (rounds, offers) = if i == 2 { (*rounds, offers) } else { (levels, &lists[0].1) };
+            let mine = offers.iter().map(|_| Err(Missing::NotYet)).collect();
+            agree_offers(state.node, &mut state.rep, rounds, offers, mine).map(drop)
         });
         let ended = ends.iter().filter(|end| end.is_err()).count();
         assert_eq!(ended, if at == 0 { 0 } else { 3 }, "{at}: {ends:?}");
