@@ -219,17 +219,22 @@ fn keys_whose_ids_begin_alike_are_told_apart() {
         let mut keys: Vec<&KeyName> = names.iter().collect();
         keys.sort_by_key(first);
         let pairs = keys.windows(2).filter(|pair| first(&pair[0]) == first(&pair[1]));
-        // nearly always there are some
-        for (id, pair) in (100..).step_by(2).zip(pairs.take(2)) {
-            let offers = [id, id + 1].map(offer);
-            for (id, key) in (id..).zip(pair) {
-                let (key, way) = ((*key).clone(), SboxChoice::DEFAULT);
-                three.enter(i, id);
-                three.ask_for(i, id, 1, Item::Encrypt { key, aad: Blob(Vec::new()), length: 0, way });
-                three.say(i, id, ToServer::Finish { number: 1 });
+        // nearly always there are some; of every other pair the first key is ready
+        for (round, pair) in pairs.take(3).enumerate() {
+            let ready = round % 2;
+            let keys = [vec![pair[0]; ready], pair.to_vec()].concat();
+            let ids: Vec<u8> = (100 + 3 * round as u8..).take(keys.len()).collect();
+            for (id, key) in ids.iter().zip(keys) {
+                let (key, way) = (key.clone(), SboxChoice::DEFAULT);
+                three.enter(i, *id);
+                three.ask_for(i, *id, 1, Item::Encrypt { key, aad: Blob(Vec::new()), length: 0, way });
+                three.say(i, *id, ToServer::Finish { number: 1 });
             }
-            state.round(LEADER, &offers).unwrap();
-            assert_eq!([id, id + 1].map(|id| drawn(&three, i, id).len()), [1, 1]);
+            let offers: Vec<Offer> = ids.iter().map(|id| offer(*id)).collect();
+            for offers in [&offers[..ready], &offers[ready..]].iter().filter(|offers| !offers.is_empty()) {
+                state.round(LEADER, offers).unwrap();
+            }
+            assert!(ids.iter().all(|id| drawn(&three, i, *id).len() == 1), "{round}");
         }
     });
 }
