@@ -202,8 +202,9 @@ mod tests {
         let all: Arc<Handshakes> = Arc::default();
         all.proved(v4(7));
         // while there is room, parties leave the places that are kept for them
-        let early: Vec<_> = (0..2 * PARTIES).map(|_| all.admit(v4(7), None)).collect();
+        let early: Vec<_> = (0..ALL).map(|_| all.admit(v4(7), None)).collect();
         assert!(early.iter().all(|place| holds(&all, place)));
+        assert!(lock(&all.0).held.values().all(|held| !held.kept));
         drop(early);
         let flood: Vec<_> = (0..=255_u8)
             .flat_map(|i| [[198, 51, 100, i], [203, 0, 113, i]])

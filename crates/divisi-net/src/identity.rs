@@ -348,7 +348,7 @@ mod tests {
             assert!(Identity::load(&path).unwrap_err().to_string().contains("damaged"));
         }
         let missing = Identity::load(&dir.path().join("b.key")).unwrap_err().to_string();
-        assert!(missing.contains("cannot be read"), "{missing}");
+        assert!(missing.contains("b.key cannot be read"), "{missing}");
     }
 
     #[test]

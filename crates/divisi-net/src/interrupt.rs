@@ -146,6 +146,10 @@ mod tests {
         assert!((0..100).all(|nth| !interrupt.is_due_at(now + ATTENTION * nth / 101)));
         assert_eq!(asked.load(Ordering::SeqCst), 0);
         assert!(interrupt.is_due_at(now + ATTENTION));
+        // who says no is asked again
+        let (interrupt, asked) = counted(3);
+        let due: Vec<bool> = (0..5).map(|nth| interrupt.is_due_at(now + ATTENTION * nth)).collect();
+        assert_eq!((due, asked.load(Ordering::SeqCst)), (vec![false, false, false, true, true], 3));
         assert!(!Interrupt::default().is_due_at(now + ATTENTION) && !Interrupt::default().is_due());
         assert_eq!(Interrupt::default().slice(Duration::MAX), Duration::MAX);
     }

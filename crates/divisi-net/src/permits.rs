@@ -191,6 +191,28 @@ mod tests {
         }
     }
 
+    /// Whoever came later does not go first, also if it is called while a permit is free.
+    #[test]
+    fn permits_are_taken_in_the_order_of_coming() {
+        let permits = Permits::new(1);
+        let (told, hears) = std::sync::mpsc::channel();
+        // as if another one had come before
+        lock(&permits.0.state).drawn = 1;
+        let waits = permits.clone();
+        std::thread::spawn(move || {
+            drop(waits.enter());
+            let _ = told.send(());
+        });
+        while lock(&permits.0.state).drawn == 1 {
+            std::thread::yield_now();
+        }
+        permits.0.turn.notify_all();
+        assert!(hears.recv_timeout(Duration::from_millis(50)).is_err());
+        lock(&permits.0.state).served = 1;
+        permits.0.turn.notify_all();
+        assert_eq!(hears.recv_timeout(Duration::from_secs(20)), Ok(()));
+    }
+
     #[test]
     fn never_more_than_t_inside_and_pauses_make_room() {
         let permits = Permits::new(2);

@@ -197,6 +197,17 @@ mod tests {
         }
     }
 
+    /// Of a session's end the peers are told once, however often it ends.
+    #[test]
+    fn one_caller_has_to_tell_the_peers() {
+        let session = Session::new(1);
+        let tell = [0; 3].map(|_| {
+            session.end(Cause::Own);
+            session.must_tell()
+        });
+        assert_eq!(tell, [true, false, false]);
+    }
+
     /// What a peer said of a session that is not open here is known when it is opened, however often the peer
     /// says it; of too many the oldest are forgotten, and only those of the same peer.
     #[test]
@@ -205,7 +216,9 @@ mod tests {
         let most = REMEMBERED as u32;
         sessions.aborted(PEERS[1], 0, None);
         (0..most).for_each(|number| sessions.aborted(PEERS[0], number, Some(PartyId::P1)));
-        (0..5).for_each(|_| sessions.aborted(PEERS[0], 1, None));
+        for again in [1, most - 1] {
+            (0..5).for_each(|_| sessions.aborted(PEERS[0], again, None));
+        }
         let fault = |sessions: &mut Sessions, number| sessions.open(number, STEP).err();
         let told = |peer, blames| Some(Fault::Aborted { peer, step: STEP, blames });
         for number in 0..most {

@@ -317,4 +317,15 @@ mod tests {
             }
         }
     }
+
+    /// Whoever shows more than one key shows none, also if the first of them is pinned.
+    #[test]
+    fn one_key_is_shown_and_no_more() {
+        let key = CertificateDer::from(Identity::generate(&Machine).public().spki());
+        let pinned = Pinned { accept: Box::new(|_| true), seen: Arc::default(), provider: provider() };
+        for more in 0..3 {
+            let shown = vec![key.clone(); more];
+            assert_eq!(pinned.check(&key, &shown).is_ok(), more == 0);
+        }
+    }
 }

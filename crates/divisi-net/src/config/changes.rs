@@ -85,7 +85,7 @@ mod tests {
     /// not.
     #[test]
     fn every_change_is_named() {
-        let made = Config::create(3, &[], &["anna".into(), "ben".into()], &Machine).unwrap();
+        let made = Config::create(3, &[], &["anna".into(), "anne".into()], &Machine).unwrap();
         let text = made.config.to_toml();
         let old = Config::parse(&text).unwrap();
         assert_eq!(old.changes(&made.config), Vec::<String>::new());
@@ -129,13 +129,13 @@ mod tests {
         let limited = format!("key = \"{other}\"\nlimits = {{ waiting = 2 }}");
         assert_eq!(
             change(&format!("key = \"{other}\""), &limited).0,
-            "what is granted to client ben is waiting = 2 now, and was the default"
+            "what is granted to client anne is waiting = 2 now, and was the default"
         );
-        let gone = old.remove_client("ben").unwrap();
-        assert_eq!(old.changes(&gone), ["client ben is not served any more"]);
+        let gone = old.remove_client("anne").unwrap();
+        assert_eq!(old.changes(&gone), ["client anne is not served any more"]);
         assert_eq!(
             gone.changes(&old),
-            [format!("client ben is new, with the identity {}", other.fingerprint())]
+            [format!("client anne is new, with the identity {}", other.fingerprint())]
         );
     }
 }

@@ -146,6 +146,13 @@ fn only_who_is_asked_says_whom_it_waits_for() {
     inbox.ask((1, 1), false);
     inbox.answer((1, 1), claims[1]);
     assert_eq!(inbox.take_claim((1, 1)), None);
+    // and nobody hears the answer to an earlier one
+    for asks_again in [false, true] {
+        inbox.ask((1, 1), true);
+        inbox.answer((1, 1), claims[0]);
+        inbox.ask((1, 1), asks_again);
+        assert_eq!(inbox.take_claim((1, 1)), None);
+    }
     // whoever waits for the answer has it at once
     inbox.ask((1, 1), true);
     let begun = Machine.now();

@@ -83,9 +83,11 @@ fn a_send_does_not_wait_for_the_reader() {
 
 #[test]
 fn strands_interleave_under_one_permit() {
-    for meshes in both(3, &Options { permits: Permits::new(1), ..Options::default() }) {
+    for meshes in both(3, &Options { permits: Permits::new(2), ..Options::default() }) {
         for mesh in &meshes {
+            assert_eq!(mesh.permits().total(), 2);
             mesh.set_permits(Permits::new(1));
+            assert_eq!(mesh.permits().total(), 1);
         }
         run(&meshes, |m| {
             std::thread::scope(|s| {

@@ -152,24 +152,29 @@ fn with_patience_the_last_of_a_chain_waits_for_the_turns_of_all() {
     }
 }
 
-/// Nobody works where all wait for one another: two see it at the end of the first limit, more of the second.
+/// Nobody works where all wait for one another: who loses patience first sees it at the end of its first
+/// limit if they are two, and else of its second, also if it was in a circle before.
 #[test]
 fn patience_ends_in_a_circle() {
+    let limit = HOUR / 4;
     for n in [2, 3, 5] {
         let meshes = meshes(n);
+        meshes[0].set_timeout(limit);
         let ends = run(&meshes, |m| {
-            let c = m.open(1, 0).unwrap();
-            c.set_patience(7);
-            let end = one(&c, m.me().next(n).number());
-            c.poison();
-            end
+            [1, 2, 3].map(|session| {
+                let c = m.open(session, 0).unwrap();
+                c.set_patience(7);
+                let fault = one(&c, m.me().next(n).number()).unwrap_err();
+                c.poison();
+                fault
+            })
         });
         let limits = if n == 2 { 1 } else { 2 };
-        let stalled = |end: &Result<(), Fault>| match end {
-            Err(Fault::Stalled { waited, .. }) => (*waited / HOUR.as_secs() as u32).as_secs_f64(),
-            _ => 0.0,
-        };
-        let waited = ends.iter().map(stalled).fold(0.0, f64::max);
-        assert!((limits as f64..limits as f64 + 0.1).contains(&waited), "{n}: {ends:?}");
+        for fault in &ends[0] {
+            let Fault::Stalled { waited, .. } = fault else { panic!("{n}: {fault}") };
+            assert!((limit * limits..limit * limits + limit / 10).contains(waited), "{n}: {waited:?}");
+        }
+        let told = ends.iter().skip(1).flatten();
+        assert!(told.clone().all(|fault| matches!(fault, Fault::Aborted { .. })), "{n}: {ends:?}");
     }
 }
