@@ -300,3 +300,6 @@ fn gone(e: &io::Error) -> Broken {
         kind => Broken::Io(kind),
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -5,10 +5,8 @@ use crate::fabric::Link;
 use crate::frame::segments;
 use crate::mesh::Mesh;
 use crate::options::Options;
-use crate::wire::Wire;
-use crate::world::Machine;
-use crate::{Identity, World, step, tls};
-use std::net::TcpListener;
+use crate::world::{Machine, World};
+use crate::{step, wire};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use zeroize::Zeroizing;
@@ -16,27 +14,25 @@ use zeroize::Zeroizing;
 /// Longer than anything takes here.
 const LONG: Duration = Duration::from_secs(5);
 
-/// Party 1's mesh of two, and the other end of its link in the hands of the test.
-fn half() -> (Mesh, Wire) {
-    let world: Arc<dyn World> = Arc::new(Machine);
-    let until = Machine.now() + Duration::from_secs(5);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let dialling = world.clone();
-    let far = std::thread::spawn(move || {
-        let begun = tls::dialler(&Identity::generate(&*dialling), Box::new(|_| true), &dialling).unwrap();
-        Wire::establish(TcpStream::connect(address).unwrap(), begun, dialling, until, LONG, until).unwrap()
-    });
-    let begun = tls::acceptor(&Identity::generate(&Machine), Box::new(|_| true), &world).unwrap();
-    let near =
-        Wire::establish(listener.accept().unwrap().0, begun, world.clone(), until, LONG, until).unwrap();
-    let (socket, tls) = near.into_parts();
+/// Party 1's mesh of so many, and of each link the other end and its own socket in the hands of the test.
+fn party_of(n: usize) -> (Mesh, Vec<(wire::Wire, TcpStream)>) {
     let options = Options { timeout: Duration::from_secs(2), ..Options::default() };
-    let link = TlsLink::new(socket, tls, false, options.buffer).unwrap();
-    let peer = PartyId::P2;
-    let link = Link::new(peer, &options, Out::Tls(Box::new(link)), Zeroizing::new([0; 32]));
-    let fabric = Fabric::new(PartyId::P1, world, &options, vec![None, Some(link)]);
-    (Mesh::from_fabric(Arc::new(fabric)), far.join().unwrap())
+    let (mut links, mut ends) = (vec![None], Vec::new());
+    for peer in PartyId::all(n).skip(1) {
+        let (near, far) = wire::tests::ends();
+        let (socket, tls) = near.into_parts();
+        ends.push((far, socket.try_clone().unwrap()));
+        let link = TlsLink::new(socket, tls, false, options.buffer).unwrap();
+        links.push(Some(Link::new(peer, &options, Out::Tls(Box::new(link)), Zeroizing::new([0; 32]))));
+    }
+    let fabric = Fabric::new(PartyId::P1, Arc::new(Machine), &options, links);
+    (Mesh::from_fabric(Arc::new(fabric)), ends)
+}
+
+/// Party 1's mesh of two, and the other end of its link in the hands of the test.
+fn half() -> (Mesh, wire::Wire) {
+    let (mesh, mut ends) = party_of(2);
+    (mesh, ends.remove(0).0)
 }
 
 fn fault_of(bytes: &[u8]) -> Fault {
@@ -158,4 +154,41 @@ fn a_peer_that_takes_drops_is_a_stall() {
     over.store(true, Ordering::Relaxed);
     assert!(matches!(ends, Err(Fault::Stalled { .. })), "{ends:?}");
     assert!(drips.join().unwrap() > 1, "it took nothing");
+}
+
+/// A message that cannot be sent any more is told as such by its own send, and by each later one.
+#[test]
+fn what_cannot_be_sent_is_told() {
+    let (mesh, ends) = party_of(2);
+    let c = mesh.open(1, 0).unwrap();
+    ends[0].1.shutdown(Shutdown::Write).unwrap();
+    let (peer, step) = (PartyId::P2, step!("x"));
+    for _ in 0..2 {
+        let lost = Fault::Lost { peer, step, reason: Loss::Cut };
+        assert_eq!(c.send(peer, step, 1, &[7]), Err(lost));
+    }
+}
+
+/// A link that a thread reads is left to it by whoever looks at all links, for whatever reason.
+#[test]
+fn a_link_is_read_by_one_thread() {
+    let (mesh, ends) = party_of(3);
+    let (fabric, step) = (mesh.fabric(), step!("x"));
+    let [other, read] = [PartyId::P2, PartyId::P3].map(|peer| fabric.link(peer, step).unwrap());
+    assert!(read.inbox.enter());
+    // one that waits long for another link
+    let Out::Tls(tls) = &other.out else { return assert!(mesh.peers().next().is_none()) };
+    tls.read(fabric, PartyId::P2, Machine.now(), true, permits::pause(), &|| true);
+    assert!(read.inbox.is_read());
+    // one that looks who is gone
+    assert_eq!(fabric.dead_besides(PartyId::P2, Duration::ZERO), None);
+    assert!(read.inbox.is_read());
+    // one that waits for room: this is more than small sockets hold
+    rustix::net::sockopt::set_socket_send_buffer_size(&ends[1].1, 4096).unwrap();
+    let c = mesh.open(1, 0).unwrap();
+    c.send(PartyId::P3, step, 1, &vec![7; 2 << 20]).unwrap();
+    mesh.set_timeout(Duration::from_millis(50));
+    assert!(matches!(c.wait_for_capacity(PartyId::P3, step, 0), Err(Fault::Stalled { .. })));
+    assert!(read.inbox.is_read());
+    mesh.reset();
 }
