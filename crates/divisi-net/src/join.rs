@@ -291,3 +291,6 @@ fn build(
         .map_err(|e| failed(me, e.to_string()))?;
     Ok(Mesh::from_fabric(fabric))
 }
+
+#[cfg(test)]
+mod tests;
