@@ -32,22 +32,12 @@ pub(crate) fn dial(
     let party = config.party(to).map_err(|e| unreachable("no address", e.to_string()))?;
     let (address, pinned, own) = (party.address.as_str(), party.pin.fingerprint(), identity.fingerprint());
     let found = resolve(address, world, until, interrupt).map_err(|e| unreachable(address, e))?;
-    let mut error = "the name has no address".to_owned();
-    for place in found {
-        let left = until.saturating_duration_since(world.now()).min(CONNECT).max(Duration::from_millis(1));
-        match connect(place, left, world, interrupt) {
-            Ok(socket) => {
-                let begun = tls::dialler(identity, Box::new(move |shown| shown == pinned), world)
-                    .map_err(|e| Trouble::NotDivisi { what: e.to_string() })?;
-                let limit = until.min(world.now() + HANDSHAKE);
-                let world = world.clone();
-                return Wire::establish_for(interrupt, socket, begun, world, limit, HANDSHAKE, limit)
-                    .map_err(|e| Trouble::from_broken(e, pinned, own));
-            }
-            Err(e) => error = e.to_string(),
-        }
-    }
-    Err(unreachable(address, error))
+    let socket = connect_to_any(found, world, until, interrupt).map_err(|e| unreachable(address, e))?;
+    let begun = tls::dialler(identity, Box::new(move |shown| shown == pinned), world)
+        .map_err(|e| Trouble::NotDivisi { what: e.to_string() })?;
+    let limit = until.min(world.now() + HANDSHAKE);
+    Wire::establish_for(interrupt, socket, begun, world.clone(), limit, HANDSHAKE, limit)
+        .map_err(|e| Trouble::from_broken(e, pinned, own))
 }
 
 /// The addresses of `host:port`. The system's look-up knows no time limit, so that it runs in a thread that
@@ -72,6 +62,24 @@ fn resolve(
     let left = until.saturating_duration_since(world.now());
     awaited(&told, left, &**world, interrupt)
         .unwrap_or_else(|| Err("its host name was not resolved in time".into()))
+}
+
+/// A connection with the first of these addresses that accepts one.
+fn connect_to_any(
+    found: Vec<SocketAddr>,
+    world: &Arc<dyn World>,
+    until: Instant,
+    interrupt: &Interrupt,
+) -> Result<TcpStream, String> {
+    let mut error = "the name has no address".to_owned();
+    for place in found {
+        let left = until.saturating_duration_since(world.now()).min(CONNECT).max(Duration::from_millis(1));
+        match connect(place, left, world, interrupt) {
+            Ok(socket) => return Ok(socket),
+            Err(e) => error = e.to_string(),
+        }
+    }
+    Err(error)
 }
 
 /// A connection with this address. The system's call cannot be ended early, so that it runs in a thread that

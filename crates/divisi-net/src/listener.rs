@@ -276,6 +276,12 @@ impl Listener {
         self.shared.state().newest.get(&party).copied()
     }
 
+    /// How many clients wait to be served.
+    #[cfg(test)]
+    pub(crate) fn clients(&self) -> usize {
+        self.shared.state().clients.len()
+    }
+
     /// The next client that has connected; waits for one until the time limit.
     pub fn next_client(&self, timeout: Duration) -> Option<Connection> {
         let until = later(self.shared.world.now(), timeout);

@@ -22,12 +22,12 @@ fn each_attempt_to_join_has_a_number_of_its_own() {
     assert!(!shared.is_current(7));
 }
 
-/// A party's connection that waits for a join ends when its identity is not pinned any more, or when another
-/// party's is another one.
+/// A party's connection that waits for a join ends when its identity is not pinned any more, when another
+/// party's is another one, and with the listener.
 #[test]
 fn an_identity_that_is_not_pinned_any_more_seats_nobody() {
     let second = PartyId::new(2).unwrap();
-    for changed in [2, 3].map(PartyId::new) {
+    for changed in [PartyId::new(2), PartyId::new(3), None] {
         let p = test_mesh();
         let until = Machine.now() + Duration::from_secs(20);
         let mut wire =
@@ -37,8 +37,16 @@ fn an_identity_that_is_not_pinned_any_more_seats_nobody() {
             assert!(Machine.now() < until);
             std::thread::yield_now();
         }
-        let fresh = crate::Pin::Key(Identity::generate(&Machine).public());
-        p.listener.reload(p.config.add_party(changed.unwrap(), None, fresh).unwrap()).unwrap();
+        if let Some(changed) = changed {
+            let first = |config: &Config| config.digest().parties[0];
+            let fresh = |at: u16| crate::PublicKey::new([at.to_le_bytes(); 16].concat().try_into().unwrap());
+            let mut others =
+                (0..).map(|at| p.config.add_party(changed, None, crate::Pin::Key(fresh(at))).unwrap());
+            // also if its digest begins alike
+            p.listener.reload(others.find(|other| first(other) == first(&p.config)).unwrap()).unwrap();
+        } else {
+            drop(p.listener);
+        }
         assert_eq!(receive(&mut wire, until), Err(Broken::Closed));
     }
 }
