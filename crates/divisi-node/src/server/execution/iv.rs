@@ -10,10 +10,10 @@ use divisi_core::{Abort, Expands};
 use divisi_rep3::Rep3;
 
 /// A coin for IVs, when everything public about their messages is agreed.
-pub(crate) fn coin(rep: &mut Rep3) -> Result<Vec<u8>, Abort> {
+pub(crate) fn coin(rep: &mut Rep3) -> Result<[u8; 16], Abort> {
     let trio = rep.trio();
     let fixed = trio.barrier()?;
-    Ok(trio.coin(&fixed)?.bytes().to_vec())
+    Ok(trio.coin(&fixed)?.bytes())
 }
 
 /// The purposes under which the IVs of GCM, with the nonces of tags, and those of CBC are derived.
@@ -21,14 +21,14 @@ pub(crate) const GCM_IV: &str = "divisi 2026 gcm iv v2";
 pub(crate) const CBC_IV: &str = "divisi 2026 cbc iv v1";
 
 /// The IV that a coin gives a message. One coin may give many, each to another message.
-pub(crate) fn iv(coin: &[u8], key: &[u8; 16], connection: &ConnectionId, number: u64) -> [u8; IV] {
+pub(crate) fn iv(coin: &[u8; 16], key: &[u8; 16], connection: &ConnectionId, number: u64) -> [u8; IV] {
     iv_for(GCM_IV, coin, key, connection, number)
 }
 
 /// The IV of a mode, of any length, that a coin gives a message.
 pub(crate) fn iv_for<const N: usize>(
     purpose: &str,
-    coin: &[u8],
+    coin: &[u8; 16],
     key: &[u8; 16],
     connection: &ConnectionId,
     number: u64,
@@ -57,7 +57,7 @@ mod tests {
         assert_ne!(cbc[..IV], iv(&[7; 16], &[1; 16], &[2; 32], 3));
     }
 
-    fn all_counts<const N: usize>(iv: impl Fn(&[u8], &[u8; 16], &ConnectionId, u64) -> [u8; N]) {
+    fn all_counts<const N: usize>(iv: impl Fn(&[u8; 16], &[u8; 16], &ConnectionId, u64) -> [u8; N]) {
         let mut all = BTreeSet::from([iv(&[7; 16], &[1; 16], &[2; 32], 3)]);
         for i in 0..16 {
             let mut coin = [7; 16];

@@ -35,9 +35,8 @@ pub(crate) fn run(
     ready: &mut Ready,
     candidates: Vec<Candidate>,
 ) -> Result<(), Abort> {
-    let seals = candidates.iter().any(|candidate| matches!(&*candidate.taken.item, Item::Encrypt { .. }));
-    // drawn when everything public about the messages is agreed
-    let coin = if seals { coin(rep)? } else { Vec::new() };
+    // drawn for the first that is encrypted, when everything public about all of them is agreed
+    let mut drawn = None;
     let mut groups: Vec<(Group, Vec<Job>)> = Vec::new();
     for mut candidate in candidates {
         let Offer { connection, number, .. } = candidate.offer;
@@ -48,7 +47,13 @@ pub(crate) fn run(
         };
         let iv = match &*item {
             Item::Decrypt { iv, .. } => *iv,
-            _ => iv(&coin, &loaded.info.id, &connection, number),
+            _ => {
+                let coin = match drawn {
+                    Some(coin) => coin,
+                    None => *drawn.insert(coin(rep)?),
+                };
+                iv(&coin, &loaded.info.id, &connection, number)
+            }
         };
         match key_size(&loaded.info) {
             Err(failed) => ended(node, &candidate.offer, Err(Stop::Refused(failed)), Default::default())?,

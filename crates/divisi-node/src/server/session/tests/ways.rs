@@ -164,6 +164,42 @@ fn no_iv_can_be_foreseen() {
     }
 }
 
+/// Of many IVs no two are alike, of messages in one step and in several, also if one is decrypted before it
+/// in the same round: coins have all their bytes.
+#[test]
+fn many_coins_are_all_different() {
+    const EACH: usize = 48;
+    let way = SboxChoice::DEFAULT;
+    let opened =
+        Item::Decrypt { key: key(), aad: Blob(Vec::new()), length: 0, iv: [0; 12], tag: [0; 16], way };
+    let three = Three::asked_for_key();
+    let ivs = three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        let ask = |item: &Item, id: u8| {
+            three.enter(i, id);
+            three.ask_for(i, id, 1, item.clone());
+            three.say(i, id, ToServer::Finish { number: 1 });
+        };
+        let mut ivs = [Vec::new(), Vec::new()];
+        for _ in 0..EACH {
+            ask(&opened, 2);
+            ask(&encrypt(0), 3);
+            three.enter(i, 4);
+            three.ask_for(i, 4, 1, encrypt(200 << 10));
+            state.round(LEADER, &[offer(2), offer(3)]).unwrap();
+            state.round(LEADER, &[offer(4)]).unwrap();
+            ivs[0].extend(drawn(&three, i, 3));
+            ivs[1].extend(drawn(&three, i, 4));
+            (2..5).for_each(|id| three.node(i).leave(&[id; 32]));
+            state.forget_ended();
+        }
+        ivs
+    });
+    for ivs in ivs.as_flattened() {
+        assert_eq!((ivs.len(), ivs.iter().collect::<HashSet<_>>().len()), (EACH, EACH));
+    }
+}
+
 /// No coin is tossed for a tag that has no nonce.
 #[test]
 fn a_tag_without_a_nonce_draws_none() {
