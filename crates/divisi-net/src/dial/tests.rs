@@ -135,6 +135,15 @@ fn nobody_speaks_for_another() {
     p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
     let served = p.listener.next_client(LONG).unwrap();
     assert_eq!(served.peer(), &Peer::Client("alice".into()));
+    // nor is anybody else taken for the party that is dialled, however often it is tried
+    let (me, fresh) = (p.listener.me(), crate::Pin::Key(Identity::generate(&Machine).public()));
+    let other = p.config.add_party(me, None, fresh).unwrap();
+    for _ in 0..3 {
+        let until = Machine.now() + LONG;
+        let trouble = dial(&other, me, second, &p.world, until, &Interrupt::default()).err();
+        let (pinned, presented) = (fresh.fingerprint(), p.config.parties()[0].pin.fingerprint());
+        assert_eq!(trouble, Some(Trouble::WrongIdentity { pinned, presented }));
+    }
 }
 
 /// The bytes that a dialling end sends first.

@@ -194,6 +194,9 @@ fn a_new_mesh_and_what_is_added_to_it() {
     assert_ne!(exchanged.digest().parties, made.config.digest().parties);
     let larger = made.config.add_party(p(4), Some("four:1"), pin).unwrap();
     assert_eq!(larger.parties().len(), 4);
+    // any port but 0, also those whose last byte is 0
+    assert!(made.config.add_party(p(4), Some("four:256"), pin).is_ok());
+    assert!(made.config.add_party(p(4), Some("four:0"), pin).is_err());
     assert!(made.config.add_party(p(4), None, pin).unwrap_err().to_string().contains("address"));
     assert!(made.config.add_party(p(6), Some("six:1"), pin).unwrap_err().to_string().contains("missing"));
     assert!(more.add_party(p(4), Some("four:1"), pin).unwrap_err().to_string().contains("same key"));
