@@ -42,6 +42,53 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
     }
 }
 
+/// Between two coins every party has received something, which the second coin follows: in verifications of
+/// products of blocks, of S-boxes, of bits and of vectors.
+#[test]
+fn no_two_coins_follow_one_message() {
+    type Program = fn(Trio) -> Result<(), Abort>;
+    let blocks: Program = |trio| multiply_and_open(&mut engine(trio), 4).map(drop);
+    let sboxes: Program = |trio| {
+        let mut e = engine(trio);
+        let x = random_sbox(&mut e, 3)?;
+        settled(&mut e, x).map(drop)
+    };
+    let of_bits: Program = |trio| {
+        let mut e = engine(trio);
+        let factors = [(); 2].map(|()| e.random_bytes(3));
+        let wires = bits(&mut e, &factors.into_iter().collect::<Result<Vec<_>, _>>()?)?;
+        let z = run_one(&mut e, &byte_product(2), wires)?;
+        settled(&mut e, z).map(drop)
+    };
+    let vectors: Program = |trio| {
+        let b = &mut BlackBox::new(trio);
+        b.rohv_rss(3, 4)?;
+        let recon = b.verify_recon()?;
+        b.verify_mul(&recon).map(drop)
+    };
+    let [coin, confirmed] = [COIN, "divisi_rep3::random/coin.digest"].map(|name| Step::new(name).id);
+    for (i, program) in [blocks, sboxes, of_bits, vectors].into_iter().enumerate() {
+        let harness = TrioHarness::default();
+        let recordings: Vec<Recording> = PartyId::all(3).map(|p| harness.recording(p)).collect();
+        assert!(harness.act(program).iter().all(Result::is_ok), "{i}");
+        for recording in recordings {
+            let (mut received, mut coins) = (true, 0);
+            for seen in recording.read() {
+                let step = seen.frame.step;
+                match seen.way {
+                    MessageDirection::Out if step == coin => {
+                        assert!(received, "{i}: coin {coins}");
+                        (received, coins) = (false, coins + 1);
+                    }
+                    MessageDirection::In => received |= step != coin && step != confirmed,
+                    MessageDirection::Out => {}
+                }
+            }
+            assert!(coins > 2, "{i}: {coins}");
+        }
+    }
+}
+
 /// A party withholds a message that must be sent before a coin until it has seen that coin: it never sees it,
 /// and is named.
 #[test]

@@ -79,6 +79,19 @@ fn each_vector_of_a_split_is_given_out_once() {
     }
 }
 
+/// No bit of a number is another one of its bits, or the opposite: the opening of an index under it would
+/// tell the sum of two bits.
+#[test]
+fn every_bit_of_a_number_is_drawn_by_itself() {
+    for way in [Dimensions::One, Dimensions::Two, Dimensions::Three([2, 2, 2])] {
+        let numbers = numbers(way, &[]);
+        for (i, j) in (0..6).flat_map(|j| (0..j).map(move |i| (i, j))) {
+            let differ = numbers.iter().filter(|number| (number.0 >> i ^ number.0 >> j) & 1 == 1).count();
+            assert!((1..numbers.len()).contains(&differ), "{way:?} {i} {j}");
+        }
+    }
+}
+
 /// No part that is kept returns, however many there were: not when one or two bytes of their count are full.
 /// Behind the first ones the count alone goes on.
 #[test]

@@ -38,3 +38,39 @@ impl<'a> Batch<'a> {
         self.relations.visit(self.made, visit);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ohv::byte;
+    use crate::record::{Group, Records};
+    use crate::relation::Weighed;
+    use crate::wire::Shape;
+    use divisi_core::wipe::Pool;
+    use std::collections::HashSet;
+
+    /// The weights of the factors in all relations that are visited.
+    #[derive(Default)]
+    struct Weights(Vec<Gf64>);
+
+    impl Visit for Weights {
+        fn visit(&mut self, Weighed { relation, .. }: &Weighed, _: &Group<'_>) {
+            self.0.extend(relation.x.iter().chain(&relation.y).map(|(_, weight)| *weight));
+        }
+    }
+
+    /// \[A8\] No coefficient of a group is a weight inside a relation, or that of a lane: two wrong products
+    /// could make up for each other.
+    #[test]
+    fn nothing_of_a_coin_serves_twice() {
+        let records = Records::new(&Pool::default(), &Shape(vec![1]));
+        let (made, coin) = ([Record::new(&byte::KIND, records)], Coin([7; 16]));
+        let batch = Batch::new(&made, &coin);
+        let mut weights = Weights::default();
+        batch.visit(&mut weights);
+        let mut alphas = [Gf64::ZERO; 64];
+        next_words(&mut batch.alphas(&coin), &mut alphas);
+        let all = weights.0.iter().chain(&batch.beta).chain(&alphas).map(|x| x.0);
+        assert_eq!(all.collect::<HashSet<u64>>().len(), byte::DRAWN + batch.beta.len() + alphas.len());
+    }
+}
