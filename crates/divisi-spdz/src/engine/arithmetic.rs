@@ -356,6 +356,20 @@ pub(super) fn combine_bits<F: Host>(
 mod tests {
     use super::*;
 
+    /// Each random bit hides one bit of one lane, in any order of planes.
+    #[test]
+    fn every_random_bit_hides_one_lane() {
+        for lanes in [1, CHUNK, 5 * CHUNK - 3, (1 << 17) + 1] {
+            for planes in [Planes::OfAll(lanes), Planes::OfChunks] {
+                let mut used = vec![false; 8 * lanes];
+                let places =
+                    chunks(lanes, CHUNK).flat_map(|here| (0..8).flat_map(move |k| planes.place(&here, k)));
+                places.for_each(|at| assert!(!std::mem::replace(&mut used[at], true), "{lanes}: {at}"));
+                assert!(used.iter().all(|used| *used), "{lanes}");
+            }
+        }
+    }
+
     #[test]
     fn the_maps_are_those_of_the_standard() {
         // 5.1.1: S(0x53) = 0xed

@@ -185,6 +185,20 @@ mod tests {
         all.m.iter().map(|m| m.to_bits()).collect()
     }
 
+    /// \[K17\] When a lot is made, all that was opened for it is checked: it goes to disk next.
+    #[test]
+    fn a_lot_owes_no_check() {
+        let ends = run(2, &PublicParameters::new("lots"), |session| {
+            let (mut party, mut source) = Bucketed::<Gf48>::start(session, SetupConfig::default())?;
+            lot(&mut party, &mut source, Lots::Units { log: 3 }, 2)?;
+            Ok((party.ledger.opened(), party.ledger.checked))
+        });
+        for end in ends {
+            let (opened, checked) = end.unwrap();
+            assert!(opened > 0 && checked == opened, "{checked} of {opened}");
+        }
+    }
+
     #[test]
     fn no_two_values_of_a_lot_are_alike() {
         let ends = run(2, &PublicParameters::new("lots"), |session| {
