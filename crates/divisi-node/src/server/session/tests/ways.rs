@@ -232,8 +232,9 @@ fn a_key_is_prepared_once_for_all_messages_of_a_round() {
         let first = of_round(state, &[2, 3]);
         let second = of_round(state, &[4, 5]);
         // it is wiped once, and by no other's name
-        let names = ["other".parse().unwrap(), key(), key()];
-        assert_eq!(names.map(|name| state.ready.forget(&mut state.rep, &name)), [false, true, false]);
+        let names = ["other".parse().unwrap(), "another".parse().unwrap(), key(), key()];
+        let wiped = names.map(|name| state.ready.forget(&mut state.rep, &name));
+        assert_eq!(wiped, [false, false, true, false]);
         [first - second, of_round(state, &[6]) - of_round(state, &[7])]
     });
     assert!(sent.iter().all(|[of_two, of_one]| of_two == of_one && *of_one > 0), "{sent:?}");
