@@ -62,7 +62,10 @@ pub(super) struct Finish {
 type Place = Arc<Mutex<Option<Arc<Program>>>>;
 
 /// Places of programs, with what they compute; the one that was used last is at the end.
-static PROGRAMS: Mutex<Vec<(Named, Task, Place)>> = Mutex::new(Vec::new());
+type Places = Mutex<Vec<(Named, Task, Place)>>;
+
+/// Those of this process.
+static PROGRAMS: Places = Places::new(Vec::new());
 
 /// The program for this task. Whoever asks for it first makes it, and others wait meanwhile: several strands
 /// often begin with the same function.
@@ -71,7 +74,17 @@ pub(super) fn program(
     task: Task,
     make: impl FnOnce() -> Result<Program, Abort>,
 ) -> Result<Arc<Program>, Abort> {
-    let place = place(named, task);
+    kept(&PROGRAMS, named, task, make)
+}
+
+/// The program for this task, which is kept in one of these places.
+fn kept(
+    places: &Places,
+    named: &Named,
+    task: Task,
+    make: impl FnOnce() -> Result<Program, Abort>,
+) -> Result<Arc<Program>, Abort> {
+    let place = place(places, named, task);
     let mut program = lock(&place);
     if let Some(program) = &*program {
         return Ok(program.clone());
@@ -82,8 +95,8 @@ pub(super) fn program(
 }
 
 /// The place for the program of this task, in which there may be none yet.
-fn place(named: &Named, task: Task) -> Place {
-    let mut programs = lock(&PROGRAMS);
+fn place(places: &Places, named: &Named, task: Task) -> Place {
+    let mut programs = lock(places);
     let at = programs.iter().position(|(of, its, _)| of == named && *its == task);
     let entry = match at {
         Some(at) => programs.remove(at),
@@ -173,7 +186,6 @@ mod tests {
         names.extend([Named::Cmac(16), Named::Cmac(32), Named::Chained]);
         names.extend(xofs.into_iter().map(Named::Xof));
         names.extend(kmacs.into_iter().map(|(kmac, output)| Named::Kmac(kmac, output)));
-        // of lengths that nothing else has
         let finish = |before, bits, bytes, spare| Task::Finish(Finish { before, bits, bytes, spare });
         let mut tasks = vec![Task::Pads(7777), Task::Pads(7778), Task::Update(true, 7777)];
         tasks.extend([Task::Update(false, 7777), Task::Update(true, 7778), finish(64, 7777, 32, 1)]);
@@ -183,13 +195,14 @@ mod tests {
             Task::Chain(Chain::Mac, vec![16, 16, 7777]),
             Task::Chain(Chain::Cbc, vec![16, 7777, 16]),
         ]);
+        let places = Places::default();
         let made = |named: &Named, task: Task| {
             let mut made = false;
             let make = || {
                 made = true;
                 Ok(Build::new().finish())
             };
-            program(named, task, make).is_ok() && made
+            kept(&places, named, task, make).is_ok() && made
         };
         for named in &names {
             assert!(made(named, Task::Pads(9999)), "{named:?}");
@@ -198,10 +211,11 @@ mod tests {
             assert!(made(&Named::Chained, task.clone()), "{task:?}");
         }
     }
+
     /// Whoever asks for a program while it is made waits for it.
     #[test]
     fn a_program_that_many_ask_for_is_made_once() {
-        let (asked, made) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let (asked, made, places) = (AtomicUsize::new(0), AtomicUsize::new(0), Places::default());
         let ask = || {
             asked.fetch_add(1, Relaxed);
             let make = || {
@@ -211,7 +225,7 @@ mod tests {
                 }
                 Ok(Build::new().finish())
             };
-            program(&Named::Chained, Task::Pads(5555), make).unwrap()
+            kept(&places, &Named::Chained, Task::Pads(5555), make).unwrap()
         };
         let programs = std::thread::scope(|scope| {
             let threads = [0; 4].map(|_| scope.spawn(ask));
@@ -224,7 +238,8 @@ mod tests {
     /// What could not be made is tried again.
     #[test]
     fn a_program_that_could_not_be_made_is_made_by_the_next() {
-        let ask = |made| program(&Named::Chained, Task::Pads(6666), || made);
+        let places = Places::default();
+        let ask = |made| kept(&places, &Named::Chained, Task::Pads(6666), || made);
         let abort = Abort::Misuse { step: step!("drawn"), what: Misuse::CircuitUnfit };
         assert_eq!(ask(Err(abort.clone())).err(), Some(abort));
         assert!(ask(Ok(Build::new().finish())).is_ok());
