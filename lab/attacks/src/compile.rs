@@ -56,10 +56,11 @@ pub fn start(command: &mut Command) -> Result<Child, String> {
 }
 
 /// End a child of [`start`], with the servers that it has started: they would outlive it.
-pub fn kill(child: &Child) {
+pub fn kill(child: &mut Child) {
+    let group = format!("kill -s KILL -- -{}", child.id());
     // the group may have ended in between
-    let group = format!("-{}", child.id());
-    let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+    let _ = Command::new("sh").args(["-c", &group]).stderr(Stdio::null()).status();
+    let _ = child.kill();
 }
 
 /// How a command ends; `None` if it takes longer than this, and is killed.
@@ -73,7 +74,7 @@ pub fn ended(command: &mut Command, within: Duration) -> Result<Option<ExitStatu
         match child.try_wait().map_err(|e| e.to_string())? {
             Some(status) => return Ok(Some(status)),
             None if start.elapsed() > within => {
-                kill(&child);
+                kill(&mut child);
                 let _ = child.wait();
                 return Ok(None);
             }
@@ -269,7 +270,7 @@ mod tests {
         let mut child = start(&mut command).unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(lines.next().unwrap().unwrap().parse::<u32>().is_ok());
-        kill(&child);
+        kill(&mut child);
         assert!(!child.wait().unwrap().success());
         // both have closed what they write to
         assert!(lines.next().is_none());

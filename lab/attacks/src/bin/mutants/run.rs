@@ -92,7 +92,7 @@ pub fn passes(
     });
     let said = said.recv_timeout(within);
     if said != Ok(None) {
-        kill(&child);
+        kill(&mut child);
     }
     let status = child.wait().map_err(|e| e.to_string())?;
     Ok(match said {
