@@ -203,7 +203,9 @@ mod tests {
             drop(waits.enter());
             let _ = told.send(());
         });
+        let begun = std::time::Instant::now();
         while lock(&permits.0.state).drawn == 1 {
+            assert!(begun.elapsed() < Duration::from_secs(20));
             std::thread::yield_now();
         }
         permits.0.turn.notify_all();
