@@ -111,8 +111,20 @@ fn answers() -> Vec<JobSpec> {
     vec![JobSpec::from(ModesJob { mode: CipherMode::Ecb, cipher, messages: vec![message] })]
 }
 
+/// Jobs of each kind.
+pub fn kinds() -> Vec<(&'static str, Vec<JobSpec>)> {
+    vec![
+        ("circuits", of_parties()),
+        ("circuits of a client", circuits(&[Between::Client])),
+        ("blocks", blocks()),
+        ("digests", digests()),
+        ("lookups", lookups()),
+        ("answers", answers()),
+    ]
+}
+
 /// Each setting with its values, beside `base`: what all engines know, and each option of this one.
-fn settings(
+pub fn settings(
     engine: &dyn Engine,
     base: &EngineSettings,
 ) -> Vec<(&'static str, Vec<(String, EngineSettings)>)> {
@@ -149,7 +161,7 @@ fn settings(
 }
 
 /// The usual settings, and for each option that takes names those with each name.
-fn bases(engine: &dyn Engine) -> Vec<EngineSettings> {
+pub fn bases(engine: &dyn Engine) -> Vec<EngineSettings> {
     let base = EngineSettings { security: engine.profile().security, ..EngineSettings::default() };
     let named = |option: &EngineOption| -> Vec<_> {
         option.names().map(|name| base.clone().with(option.name, name)).collect()
@@ -219,14 +231,7 @@ fn all_is_compared(
 
 #[test]
 fn whatever_differs_has_other_parameters() {
-    let kinds = [
-        ("circuits", of_parties()),
-        ("circuits of a client", circuits(&[Between::Client])),
-        ("blocks", blocks()),
-        ("digests", digests()),
-        ("lookups", lookups()),
-        ("answers", answers()),
-    ];
+    let kinds = kinds();
     for engine in all() {
         let mut differed = BTreeSet::new();
         for base in bases(engine) {

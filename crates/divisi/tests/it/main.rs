@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod agreement;
+mod announced;
 mod checks;
 mod examples;
 mod map;

@@ -86,6 +86,7 @@ pub const ADAPTERS: (&str, &[&str]) = (
     "adapters",
     &[
         "divisi/it::agreement",
+        "divisi/it::announced",
         "divisi/lib::kat::tests_of_circuits",
         "divisi/lib::kat::tests_of_engines",
         "divisi/lib::kat::tests_of_functions",

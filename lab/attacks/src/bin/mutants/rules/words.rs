@@ -95,11 +95,13 @@ pub fn act_on(receiver: &str, name: &str, arguments: usize) -> Option<Act> {
 /// key has; circuits that are drawn; numbers of an answer in JSON; and keys of a map, of which nobody keeps a
 /// part, though one may be that of before.
 pub fn draws_nothing(file: &str, what: &str) -> bool {
-    let of_circuits = ["divisi-symmetric/", "divisi-engine/"].iter().any(|crates| file.contains(crates));
+    let of_circuits =
+        ["divisi-symmetric/", "divisi-engine/", "/adapter/"].iter().any(|places| file.contains(places));
+    let of_json = ["divisi-gateway/", "/adapter/"].iter().any(|places| file.contains(places));
     let of_a_map = file.contains("divisi-gateway/") && what.contains("the draw key");
     let whole = ["leaves out", "does", "takes the value of before", "takes one value"];
     file.contains("/parameters/") && what.contains("the draw ")
-        || file.contains("divisi-gateway/") && what.contains("the hash number")
+        || of_json && what.contains("the hash number")
         || of_circuits && ["the draw key_bytes", "the draw drawn"].iter().any(|draw| what.contains(draw))
         || of_a_map && !whole.iter().any(|how| what.starts_with(how))
 }

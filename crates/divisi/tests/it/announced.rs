@@ -1,0 +1,210 @@
+//! What every engine says before any party runs: which jobs it does in which settings, in how many parts,
+//! with which facts; what it refuses, and in which words; and what it makes of the figures of a benchmark.
+//!
+//! `announced.txt` has what was said, as often as it was. After a change that is meant:
+//! `DIVISI_NETS=write cargo test -p divisi --test it -- announced`
+
+use crate::agreement::{bases, kinds, settings};
+use divisi::engine::{
+    Calibration, Engine, EngineSettings, JobSpec, Measured, Phase, Prepared, all, at_once, has, prepare,
+};
+use divisi::layers::core::Security;
+use divisi::layers::program::NumberSize;
+use divisi::layers::program::adapter::jobs::ProgramJob;
+use divisi::layers::program::operations::{Op, OperationJob};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+const HEAD: &str = "# What engines say, and how often; written by the test of this name.\n";
+/// The most jobs of a kind.
+const MOST: usize = 10;
+
+/// Operations, and a program with its samples.
+fn own() -> Vec<JobSpec> {
+    let of = |op| OperationJob {
+        op,
+        numbers: NumberSize::default(),
+        bits: 8,
+        entries: 8,
+        private: false,
+        count: 1,
+    };
+    let program = ProgramJob::load(&"mnist".into(), None, 1).unwrap();
+    let operations = Op::ALL.map(|op| JobSpec::Own(Arc::new(of(op))));
+    operations.into_iter().chain([JobSpec::Own(Arc::new(program))]).collect()
+}
+
+/// Settings one by one: those in which something differs, those at the ends of what is allowed, and those
+/// that do not go together.
+fn tried(engine: &dyn Engine) -> Vec<EngineSettings> {
+    let mut tried = Vec::new();
+    for base in bases(engine) {
+        let values = settings(engine, &base).into_iter().flat_map(|(_, values)| values);
+        // of numbers some are enough
+        let some = |value: &str| value.parse().map_or(true, |n: u32| n < 10 || n % 8 == 0 || n == 42);
+        tried.extend(values.filter(|(value, _)| some(value)).map(|(_, settings)| settings));
+        for threads in [0, 1024, 1025] {
+            tried.push(EngineSettings { threads, ..base.clone() });
+        }
+        for security in [Security::SemiHonest, Security::Malicious] {
+            for bits in [None, Some(0), Some(57), Some(58), Some(114), Some(115), Some(256)] {
+                tried.push(EngineSettings { security, statistical: bits, ..base.clone() });
+            }
+        }
+        tried.push(base.clone().among(256).with("unknown", "1"));
+        tried.push(base.among(256));
+    }
+    tried
+}
+
+/// Figures of which no two are alike.
+fn measured(
+    engine: &dyn Engine,
+    job: &JobSpec,
+    settings: &EngineSettings,
+    prepared: &dyn Prepared,
+) -> Measured {
+    let clocks = engine.phases(settings);
+    let phase = |i: usize| Phase {
+        seconds: 0.25 * (i + 1) as f64,
+        cpu_seconds: 0.125 * (i + 2) as f64,
+        bits: 1_000 * (i as u64 + 3),
+        bytes: 100 * (i as u64 + 4),
+        rounds: i as u32 + 5,
+    };
+    let parties = prepared.parties();
+    let bytes = |party| (0..clocks.len()).map(|i| phase(i).bytes - party as u64).collect();
+    Measured {
+        settings: settings.clone(),
+        about: job.about(),
+        count: job.count() as u64,
+        unit: job.unit(),
+        facts: prepared.facts(),
+        parties,
+        reps: 5,
+        connect_seconds: 0.0625,
+        clocks,
+        phases: clocks.iter().enumerate().map(|(i, clock)| (clock.name, phase(i))).collect(),
+        repetitions: Vec::new(),
+        bytes_by_party: (0..parties).map(bytes).collect(),
+        peak_rss_bytes: Some(3 << 20),
+        verification_error_bits: engine.statistical_bits(settings).map(|bits| f64::from(bits) + 0.5),
+        computational_bits: engine.statistical_bits(settings).is_none().then_some(100.75),
+        checks: BTreeMap::new(),
+        kernel: "safe".into(),
+        calibration: Calibration { aes_ctr_gb_s: 1.5, loopback_gbit_s: 2.5, clmul_ns: 3.5 },
+    }
+}
+
+/// A refusal without the number that is refused.
+fn without_number(refused: &str) -> String {
+    let Some((option, rest)) = refused.split_once(" is ") else { return refused.to_owned() };
+    format!("{option} is {}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+}
+
+/// JSON in which logarithms do not depend on the machine that takes them.
+fn rounded(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| format!("{name:?}:{}", rounded(value));
+            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+        }
+        Value::Array(values) => format!("[{}]", values.iter().map(rounded).collect::<Vec<_>>().join(",")),
+        Value::Number(number) if number.is_f64() => format!("{:.5e}", number.as_f64().unwrap()),
+        value => value.to_string(),
+    }
+}
+
+/// What is listed word by word, and what is too long for that.
+#[derive(Default)]
+struct Said {
+    short: BTreeMap<String, usize>,
+    long: BTreeMap<&'static str, BTreeMap<String, usize>>,
+}
+
+impl Said {
+    fn short(&mut self, text: String) {
+        *self.short.entry(text).or_default() += 1;
+    }
+
+    /// Names of files stand without their folder.
+    fn long(&mut self, what: &'static str, text: &str) {
+        let text = text.replace(env!("CARGO_TARGET_TMPDIR"), "");
+        *self.long.entry(what).or_default().entry(text).or_default() += 1;
+    }
+
+    /// How a job is prepared, or why not.
+    fn prepared(&mut self, engine: &dyn Engine, job: &JobSpec, settings: &EngineSettings) {
+        let prepared = match prepare(engine, job, settings) {
+            Ok(prepared) => prepared,
+            Err(refused) => return self.short(format!("refuses: {}", without_number(&refused.to_string()))),
+        };
+        for warmup in [0, 1, 3] {
+            self.short(format!("{:?}", prepared.bench_schedule(warmup)));
+        }
+        self.short(format!("statistical {:?}", engine.statistical_bits(settings)));
+        self.short(format!("at once {}", at_once(engine, job, settings)));
+        self.long("facts", &rounded(&json!([prepared.facts(), engine.facts(settings)])));
+    }
+
+    /// What is made of figures.
+    fn reported(&mut self, engine: &dyn Engine, job: &JobSpec, settings: &EngineSettings) {
+        let Ok(prepared) = prepare(engine, job, settings) else { return };
+        let figures = measured(engine, job, settings, &*prepared);
+        self.long("report", &rounded(&json!(engine.report(&figures))));
+        self.long("page", &format!("{:?}", engine.page(&figures)));
+    }
+}
+
+#[test]
+fn engines_say_what_they_said() {
+    let (mut list, mut whole) = (String::from(HEAD), String::new());
+    let kinds: Vec<_> = kinds().into_iter().chain([("own", own())]).collect();
+    for engine in all() {
+        let (tried, bases) = (tried(engine), bases(engine));
+        for (kind, jobs) in &kinds {
+            let mut said = Said::default();
+            for job in jobs.iter().filter(|job| has(engine, job)).take(MOST) {
+                for job in [1, 300_000].map(|count| job.clone().counted(count)) {
+                    tried.iter().for_each(|settings| said.prepared(engine, &job, settings));
+                    bases.iter().for_each(|settings| said.reported(engine, &job, settings));
+                }
+            }
+            if said.short.is_empty() {
+                continue;
+            }
+            let head = format!("\n{}, {kind}\n", engine.name());
+            list.push_str(&head);
+            whole.push_str(&head);
+            said.short.iter().for_each(|(text, times)| writeln!(list, "{times} {text}").unwrap());
+            for (what, texts) in &said.long {
+                let all: String =
+                    texts.iter().map(|(text, times)| format!("{times} {what} {text}\n")).collect();
+                let digest = blake3::hash(all.as_bytes()).to_hex();
+                writeln!(list, "{what}: {} different, {digest}", texts.len()).unwrap();
+                whole.push_str(&all);
+            }
+        }
+    }
+    let of_this = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it").join(name);
+    if std::env::var_os("DIVISI_NETS").is_some_and(|value| value == "write") {
+        std::fs::write(of_this("announced.txt"), &list).unwrap();
+    }
+    let known = std::fs::read_to_string(of_this("announced.txt")).unwrap_or_default();
+    if list != known {
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("announced-whole.txt");
+        std::fs::write(&all, &whole).unwrap();
+        let lines = |of: &str| of.lines().map(str::to_owned).collect::<BTreeSet<_>>();
+        let (new, old) = (lines(&list), lines(&known));
+        let differ: Vec<_> = new.difference(&old).map(|line| format!("now {line}")).collect();
+        let gone: Vec<_> = old.difference(&new).map(|line| format!("not {line}")).collect();
+        panic!(
+            "engines say otherwise; {} has facts and reports:\n{}",
+            all.display(),
+            [differ, gone].concat().join("\n")
+        );
+    }
+}
