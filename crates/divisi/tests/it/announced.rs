@@ -44,7 +44,8 @@ fn tried(engine: &dyn Engine) -> Vec<EngineSettings> {
     for base in bases(engine) {
         let values = settings(engine, &base).into_iter().flat_map(|(_, values)| values);
         // of numbers some are enough
-        let some = |value: &str| value.parse().map_or(true, |n: u32| n < 10 || n % 8 == 0 || n == 42);
+        let some =
+            |value: &str| value.parse().map_or(true, |n: u32| n < 10 || n.is_multiple_of(8) || n == 42);
         tried.extend(values.filter(|(value, _)| some(value)).map(|(_, settings)| settings));
         for threads in [0, 1024, 1025] {
             tried.push(EngineSettings { threads, ..base.clone() });
