@@ -122,7 +122,7 @@ fn what_a_session_left_goes_with_it() {
     let others = (0..32).map(|bit| 1 ^ 1 << bit);
     others.clone().chain([1]).for_each(|session| deliver(&inbox, (session, 1), 3, false).unwrap());
     inbox.open((1, 2));
-    deliver(&inbox, (1, 2), 3, false).unwrap();
+    [(1, 2), (1, 3)].iter().for_each(|key| deliver(&inbox, *key, 3, false).unwrap());
     inbox.wake_session(1);
     assert!(matches!(take(&inbox, (1, 1), 3), Ok(Look::Wait(None))));
     assert!(matches!(take(&inbox, (1, 2), 3), Ok(Look::Wait(None))));

@@ -16,7 +16,10 @@ const LONG: Duration = Duration::from_secs(5);
 
 /// Party 1's mesh of so many, and of each link the other end and its own socket in the hands of the test.
 fn party_of(n: usize) -> (Mesh, Vec<(wire::Wire, TcpStream)>) {
-    let options = Options { timeout: Duration::from_secs(2), ..Options::default() };
+    party_with(n, Options { timeout: Duration::from_secs(2), ..Options::default() })
+}
+
+fn party_with(n: usize, options: Options) -> (Mesh, Vec<(wire::Wire, TcpStream)>) {
     let (mut links, mut ends) = (vec![None], Vec::new());
     for peer in PartyId::all(n).skip(1) {
         let (near, far) = wire::tests::ends();
@@ -124,6 +127,17 @@ fn room_comes_when_the_peer_reads() {
     drop(reads.join().unwrap());
 }
 
+/// What a peer does not read is queued up to the limit; then the sender waits for it.
+#[test]
+fn so_much_waits_for_a_peer_that_reads_nothing() {
+    let options = Options { timeout: Duration::from_millis(200), buffer: 1 << 20, ..Options::default() };
+    let (mesh, _ends) = party_with(2, options);
+    let c = mesh.open(1, 0).unwrap();
+    // sockets hold some of it
+    let sent = c.send(PartyId::P2, step!("x"), 1, &vec![7; 32 << 20]);
+    assert!(matches!(sent, Err(Fault::Stalled { .. })), "{sent:?}");
+}
+
 /// A peer that reads very slowly does not delay a party for ever: one that takes less than 64 KiB within a
 /// time limit counts as stalled, too.
 #[test]
@@ -154,6 +168,19 @@ fn a_peer_that_takes_drops_is_a_stall() {
     over.store(true, Ordering::Relaxed);
     assert!(matches!(ends, Err(Fault::Stalled { .. })), "{ends:?}");
     assert!(drips.join().unwrap() > 1, "it took nothing");
+}
+
+/// Whoever leaves tells all others that nothing more follows.
+#[test]
+fn who_leaves_says_goodbye_to_all() {
+    let (mesh, ends) = party_of(4);
+    let goodbye = crate::frame::Control::Close.encode(0).0.encode();
+    mesh.close(LONG);
+    for (mut far, _) in ends {
+        let mut got = goodbye.map(|_| 0);
+        far.read_exact(&mut got, far.now() + LONG).unwrap();
+        assert_eq!(got, goodbye);
+    }
 }
 
 /// A message that cannot be sent any more is told as such by its own send, and by each later one.
