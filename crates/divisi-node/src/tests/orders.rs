@@ -209,6 +209,7 @@ fn three_operators_destroy_a_key() {
     fails(harness.ask(1, &chown(&["alicia"])), "is damaged");
     assert_eq!(harness.operator(0, &destroy()), asked(&[2, 3], &[]));
     assert_eq!(harness.operator(1, &destroy()), asked(&[3], &[]));
+    fails(harness.ask(1, &chown(&["alicia"])), "is damaged");
     assert!(fs::read(harness.key_file(1, "k")).unwrap() == b"damaged");
     assert_eq!(harness.operator(2, &destroy()), OrderState::Done);
     let error = encrypt(&mut alice, &key(), b"", b"x").unwrap_err();
