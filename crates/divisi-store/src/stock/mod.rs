@@ -25,6 +25,10 @@ mod seal;
 pub(crate) mod tests;
 #[cfg(test)]
 mod tests_of_contents;
+#[cfg(test)]
+mod tests_of_ends;
+#[cfg(test)]
+mod tests_of_keys;
 
 pub use error::StockError;
 pub use files::{forget, look};

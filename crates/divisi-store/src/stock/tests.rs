@@ -1,6 +1,5 @@
-use super::files::{GONE, HEAD, LOCK, LOT, NEW, STATE, context, forget, look, read};
+use super::files::{GONE, HEAD, LOCK, LOT, STATE, context, forget, look, read};
 use super::*;
-use crate::cut::CutDisk;
 use std::sync::atomic::AtomicU64;
 
 pub(crate) fn entropy() -> Entropy {
@@ -34,7 +33,7 @@ pub(crate) fn info(party: u8) -> StockInfo {
 }
 
 /// A stock with lots, whose bodies are easy to recognise.
-fn filled(dir: &Path, party: u8) -> Reserve {
+pub(super) fn filled(dir: &Path, party: u8) -> Reserve {
     let reserve = Reserve::create(dir, key(1), entropy(), info(party), vec![0xaa; 6].into()).unwrap();
     for (series, count, byte) in [(0, 4, 0x11), (1, 2, 0x21), (0, 2, 0x12), (1, 2, 0x22)] {
         reserve.put(series, count, &[byte; 100]).unwrap();
@@ -43,13 +42,13 @@ fn filled(dir: &Path, party: u8) -> Reserve {
     reserve
 }
 
-fn private_dir() -> (tempfile::TempDir, PathBuf) {
+pub(super) fn private_dir() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("party");
     (dir, path)
 }
 
-fn opened(dir: &Path) -> Result<Reserve, StockError> {
+pub(super) fn opened(dir: &Path) -> Result<Reserve, StockError> {
     Reserve::open(dir, key(1), entropy(), 2)
 }
 
@@ -314,172 +313,4 @@ fn nothing_is_left_of_a_stock_that_is_replaced() {
         next.destroy().unwrap();
         drop(next);
     }
-}
-
-/// 1.10: a stock that an abort destroyed cannot be opened again, and neither can one whose process died while
-/// alpha was at risk.
-#[test]
-fn what_is_destroyed_does_not_come_back() {
-    let (_dir, path) = private_dir();
-    let reserve = filled(&path, 2);
-    let head = std::fs::read(path.join(HEAD)).unwrap();
-    // a state that was half written
-    std::fs::write(path.join(NEW), b"half").unwrap();
-    reserve.destroy().unwrap();
-    assert!(reserve.take(0, 1).is_err() && reserve.close().is_ok() && reserve.risk(false).is_err());
-    drop(reserve);
-    assert!(matches!(opened(&path), Err(StockError::Destroyed(at)) if at == path));
-    let left: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.iter().all(|name| [GONE, LOCK].contains(&name.to_str().unwrap())), "{left:?}");
-    std::fs::write(path.join(HEAD), head).unwrap();
-    assert!(matches!(opened(&path), Err(StockError::Damaged(..))));
-    forget(&path).unwrap();
-    // the process dies during a check
-    let reserve = filled(&path, 2);
-    reserve.risk(true).unwrap();
-    drop(reserve);
-    assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
-    assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
-    // what is written during a check does not end the danger
-    let writes: [fn(&Reserve) -> _; 2] = [|reserve| reserve.take(0, 1).map(drop), Reserve::close];
-    for write in writes {
-        forget(&path).unwrap();
-        let reserve = filled(&path, 2);
-        reserve.risk(true).unwrap();
-        write(&reserve).unwrap();
-        drop(reserve);
-        assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
-    }
-    forget(&path).unwrap();
-    // the process dies at another time
-    let reserve = filled(&path, 2);
-    reserve.take(0, 2).unwrap();
-    reserve.risk(true).unwrap();
-    reserve.close().unwrap();
-    reserve.risk(false).unwrap();
-    // nothing was closed that was at risk
-    assert!(reserve.state().open);
-    reserve.take(0, 1).unwrap();
-    drop(reserve);
-    let reserve = opened(&path).unwrap();
-    assert_eq!((reserve.state().open, reserve.take(0, 1).unwrap()), (true, 3..4));
-}
-
-#[test]
-fn a_key_file_is_read_as_it_was_written_and_nothing_else_is_one() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("seal.key");
-    let bytes: [u8; 32] = std::array::from_fn(|i| i as u8 * 7);
-    SealKey::new(Zeroizing::new(bytes)).save(&path).unwrap();
-    assert_eq!(*SealKey::load(&path).unwrap().0, bytes);
-    assert!(matches!(key(1).save(&path), Err(StockError::Io(at, _)) if at == path));
-    let text = std::fs::read(&path).unwrap();
-    for len in 0..text.len() {
-        std::fs::write(&path, &text[..len]).unwrap();
-        assert!(matches!(SealKey::load(&path), Err(StockError::NoKey(at)) if at == path), "{len}");
-    }
-    for bad in [[&text[..], b"0"].concat(), vec![b'0'; 400], text.iter().map(|byte| byte ^ 0x80).collect()] {
-        std::fs::write(&path, bad).unwrap();
-        assert!(matches!(SealKey::load(&path), Err(StockError::NoKey(at)) if at == path));
-    }
-    assert!(matches!(SealKey::load(&dir.path().join("none")), Err(StockError::Io(..))));
-    std::fs::write(&path, text).unwrap();
-    for (mode, fine) in [(0o600, true), (0o400, true), (0o604, false), (0o640, false), (0o610, false)] {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-        let end = SealKey::load(&path);
-        let readable =
-            matches!(&end, Err(StockError::Readable(at, seen)) if *at == path && seen & 0o777 == mode);
-        assert!(end.is_ok() == fine && readable != fine, "{mode:o}");
-    }
-}
-
-/// A file's key is never used again: a file that is written again has another salt, all of whose bytes are
-/// drawn; so is what binds the files of a stock to its head.
-#[test]
-fn no_two_files_have_one_salt() {
-    let (_dir, path) = private_dir();
-    let reserve = filled(&path, 2);
-    let salt =
-        |name: &str| -> [u8; 32] { std::fs::read(path.join(name)).unwrap()[26..58].try_into().unwrap() };
-    let mut salts =
-        [HEAD, "tables-8-00000000.lot", "tables-8-00000001.lot", "bits-00000000.lot"].map(salt).to_vec();
-    for _ in 0..4 {
-        // the same state each time
-        reserve.close().unwrap();
-        salts.push(salt(STATE));
-    }
-    let different: std::collections::BTreeSet<_> = salts.iter().collect();
-    assert_eq!(different.len(), salts.len());
-    // the tests' entropy repeats a number
-    assert!(
-        salts
-            .iter()
-            .all(|salt| salt.chunks(8).all(|word| *word == salt[..8] && word.iter().any(|b| *b != 0)))
-    );
-    let other = private_dir();
-    let wraps = [&reserve, &filled(&other.1, 2)].map(|reserve| *reserve.wrap);
-    assert!(wraps[0] != wraps[1] && wraps.iter().all(|wrap| wrap[..8] == wrap[24..] && wrap[7] == 0x80));
-    assert!(wraps.iter().all(|wrap| wrap[..7].iter().any(|byte| *byte != 0)));
-}
-
-/// At whatever operation a machine dies, no value is given out again that was taken by this party or, as the
-/// counts say, by another one. A stock that opens is whole, and one whose machine died while alpha could
-/// become known does not open.
-#[test]
-fn no_crash_gives_a_value_twice() {
-    let dir = Path::new("/stock");
-    let life = |disk: CutDisk, given: &mut Vec<Range<u64>>, at_risk: &mut bool| -> Result<(), StockError> {
-        let reserve = Reserve::open_on(Box::new(disk.clone()), dir, key(1), entropy(), 2)?;
-        // a peer has taken the first value
-        let mut counts = reserve.state().counts;
-        counts[0].taken = 1;
-        reserve.begin(&counts)?;
-        given.push(0..1);
-        for count in [1, 2, 1] {
-            given.push(reserve.take(0, count)?);
-            reserve.risk(true)?;
-            *at_risk = true;
-            disk.write(&dir.join("other"), b"sigma").map_err(|e| StockError::Io(dir.into(), e))?;
-            *at_risk = false;
-            reserve.risk(false)?;
-        }
-        reserve.close()
-    };
-    let mut deaths = 0;
-    for at in 0..200 {
-        for seed in 1..4 {
-            let disk = CutDisk::new(seed);
-            disk.make_dir(dir).unwrap();
-            let made = Reserve::create_on(
-                Box::new(disk.clone()),
-                dir,
-                key(1),
-                entropy(),
-                info(2),
-                vec![1; 6].into(),
-            );
-            let reserve = made.unwrap();
-            reserve.put(0, 4, &[1; 100]).unwrap();
-            reserve.put(0, 2, &[2; 100]).unwrap();
-            reserve.close().unwrap();
-            disk.dies_after(at);
-            let (mut given, mut at_risk) = (Vec::new(), false);
-            let died = life(disk.clone(), &mut given, &mut at_risk).is_err();
-            deaths += u32::from(died);
-            disk.restart();
-            match Reserve::open_on(Box::new(disk), dir, key(1), entropy(), 2) {
-                Ok(reserve) => {
-                    assert!(!at_risk, "{at} {seed}");
-                    let first = given.last().map_or(0, |range| range.end);
-                    assert!(reserve.state().counts[0].taken >= first, "{at} {seed}");
-                    assert_eq!(reserve.lot(0, 1).unwrap()[0], 2);
-                }
-                // a state that was written only in part is refused, and no older one is used instead
-                Err(StockError::Damaged(..) | StockError::Destroyed(_)) => assert!(died, "{at} {seed}"),
-                Err(e) => panic!("{e}"),
-            }
-        }
-    }
-    assert!(deaths > 20, "{deaths}");
 }
