@@ -111,6 +111,12 @@ fn an_order_waits_until_all_three_have_asked() {
         assert_eq!(orders.state(&other), Some((OrderState::Done, true)));
         assert_eq!(orders.state(&order), Some((asked(&[2, 3], &[]), false)));
     }
+    // what was done for a key is no other order for it
+    let another = chown("l", &["carol"]);
+    orders.ask(&another, ID, now).unwrap();
+    assert_eq!(orders.stands(&another, ID, now), SAME);
+    let askings = [&order, &another, &other].map(|order| orders.asking(order));
+    assert!(askings[0].is_some() && askings[0] < askings[1] && askings[2].is_none(), "{askings:?}");
 }
 
 /// An order that not all servers carried out can be given again.

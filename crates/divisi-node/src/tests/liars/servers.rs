@@ -190,6 +190,10 @@ fn serve(
                 _ => [false, false, item.is_short(), false],
             };
         }
+        if message == ToServer::Status {
+            // as a server may say whenever a client waits
+            say(&mut connection, apart, ToClient::Waiting);
+        }
         let mut reply = honest(i, &id, course, &message);
         course[1] |= matches!(message, ToServer::Finish { .. });
         lie(&mut reply);
