@@ -6,13 +6,17 @@ use divisi::engine::job::{
     Between, BlocksJob, Cipher, CipherMode, CircuitJob, DesKeys, DigestsJob, LookupJob, ModeMessage,
     ModesJob, UserTable,
 };
-use divisi::engine::{Engine, EngineOption, EngineSettings, JobSpec, OptionValue, all, prepare};
+use divisi::engine::{
+    Demonstration, Engine, EngineOption, EngineSettings, JobSpec, OptionValue, all, prepare,
+};
 use divisi::layers::core::{Direction, PartyId, Security};
+use divisi::layers::program::NumberSize;
+use divisi::layers::program::operations::{Op, OperationJob};
 use divisi::layers::symmetric::aes::KeySize;
 use divisi::layers::symmetric::algorithm::{Algorithm, Settings as Using};
 use divisi::layers::symmetric::gates::Adder;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Settings of an engine (of all, if it is not named) in which parties need not agree for jobs of a kind (of
 /// every kind, if it is not named).
@@ -64,12 +68,15 @@ fn of_parties() -> Vec<JobSpec> {
     circuits(&[owned(both, &both), owned([two, one], &both), owned(both, &[one]), owned(both, &[two])])
 }
 
+fn ciphers() -> impl Iterator<Item = Cipher> {
+    let of_aes = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256].map(Cipher::Aes);
+    of_aes.into_iter().chain([DesKeys::Two, DesKeys::Three].map(Cipher::TripleDes))
+}
+
 fn blocks() -> Vec<JobSpec> {
-    let ciphers = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256].map(Cipher::Aes);
-    let ciphers = ciphers.into_iter().chain([DesKeys::Two, DesKeys::Three].map(Cipher::TripleDes));
     let both = [Direction::Encrypt, Direction::Decrypt];
     let of = |cipher| both.map(|direction| JobSpec::Blocks(BlocksJob { cipher, direction, count: 1 }));
-    ciphers.flat_map(of).collect()
+    ciphers().flat_map(of).collect()
 }
 
 fn digests() -> Vec<JobSpec> {
@@ -111,8 +118,28 @@ fn answers() -> Vec<JobSpec> {
     vec![JobSpec::from(ModesJob { mode: CipherMode::Ecb, cipher, messages: vec![message] })]
 }
 
+/// Operations on numbers and bits.
+fn operations() -> Vec<JobSpec> {
+    let of = |op, bits, entries| {
+        let numbers = NumberSize::default();
+        OperationJob { op, numbers, bits, entries, private: false, count: 1 }
+    };
+    let others = [Op::Dabit, Op::E2a, Op::A2e, Op::Lookup2, Op::TripleArith, Op::TripleBool];
+    let jobs = [
+        of(Op::A2b, 8, 8),
+        OperationJob { numbers: NumberSize::Bits61, ..of(Op::A2b, 8, 8) },
+        of(Op::B2a, 8, 8),
+        of(Op::B2a, 9, 8),
+        of(Op::Lookup, 8, 8),
+        of(Op::Lookup, 8, 256),
+        OperationJob { private: true, ..of(Op::Lookup, 8, 8) },
+    ];
+    let all = jobs.into_iter().chain(others.map(|op| of(op, 8, 8)));
+    all.map(|job| JobSpec::Own(Arc::new(job))).collect()
+}
+
 /// Jobs of each kind.
-pub fn kinds() -> Vec<(&'static str, Vec<JobSpec>)> {
+pub static KINDS: LazyLock<Vec<(&'static str, Vec<JobSpec>)>> = LazyLock::new(|| {
     vec![
         ("circuits", of_parties()),
         ("circuits of a client", circuits(&[Between::Client])),
@@ -120,8 +147,9 @@ pub fn kinds() -> Vec<(&'static str, Vec<JobSpec>)> {
         ("digests", digests()),
         ("lookups", lookups()),
         ("answers", answers()),
+        ("operations", operations()),
     ]
-}
+});
 
 /// Each setting with its values, beside `base`: what all engines know, and each option of this one.
 pub fn settings(
@@ -231,11 +259,10 @@ fn all_is_compared(
 
 #[test]
 fn whatever_differs_has_other_parameters() {
-    let kinds = kinds();
     for engine in all() {
         let mut differed = BTreeSet::new();
         for base in bases(engine) {
-            for (kind, jobs) in &kinds {
+            for (kind, jobs) in &*KINDS {
                 differed.extend(all_is_compared(engine, (kind, jobs), &base));
             }
         }
@@ -246,4 +273,46 @@ fn whatever_differs_has_other_parameters() {
             assert!(differed.contains(option.name), "{}: --{}", engine.name(), option.name);
         }
     }
+}
+
+/// So are files of another cipher or length, where parties encrypt files without a client.
+#[test]
+fn files_that_differ_have_other_parameters() {
+    let mut engines = Vec::new();
+    for engine in all() {
+        let Some(Demonstration::Parties(of)) = engine.demonstration() else { continue };
+        let digests = |cipher, settings: &EngineSettings, bytes| {
+            let prepared = of.prepare_file(settings, cipher).ok()?;
+            Some(vec![prepared.parameters(bytes).digest()])
+        };
+        let mut differed = BTreeSet::new();
+        for base in bases(engine) {
+            let name = format!("{}, files, {base:?}", engine.name());
+            let named: Vec<_> = ciphers().map(|cipher| (format!("{cipher:?}"), cipher)).collect();
+            all_differ(
+                &name,
+                named.iter().map(|(text, cipher)| (text.as_str(), digests(*cipher, &base, 16))),
+            );
+            for cipher in ciphers().filter(|cipher| digests(*cipher, &base, 16).is_some()) {
+                let bytes = [("16", 16), ("32", 32), ("272", 272), ("65,552", 65_552)];
+                all_differ(
+                    &name,
+                    bytes.map(|(text, bytes)| (text, digests(cipher, &base, bytes))).into_iter(),
+                );
+                for (option, values) in settings(engine, &base) {
+                    let seen = values
+                        .iter()
+                        .map(|(value, settings)| (value.as_str(), digests(cipher, settings, 16)));
+                    if !is_apart(engine, "files", option)
+                        && all_differ(&format!("{name}, {option}"), seen) > 1
+                    {
+                        differed.insert(option);
+                    }
+                }
+            }
+        }
+        engines.push((engine.name(), differed));
+    }
+    let options = ["statistical", "protocol", "prep", "field", "k"];
+    assert_eq!(engines, [("spdz", BTreeSet::from(options))]);
 }

@@ -4,14 +4,12 @@
 //! `announced.txt` has what was said, as often as it was. After a change that is meant:
 //! `DIVISI_NETS=write cargo test -p divisi --test it -- announced`
 
-use crate::agreement::{bases, kinds, settings};
+use crate::agreement::{KINDS, bases, settings};
 use divisi::engine::{
     Calibration, Engine, EngineSettings, JobSpec, Measured, Phase, Prepared, all, at_once, has, prepare,
 };
 use divisi::layers::core::Security;
-use divisi::layers::program::NumberSize;
 use divisi::layers::program::adapter::jobs::ProgramJob;
-use divisi::layers::program::operations::{Op, OperationJob};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -22,19 +20,10 @@ const HEAD: &str = "# What engines say, and how often; written by the test of th
 /// The most jobs of a kind.
 const MOST: usize = 10;
 
-/// Operations, and a program with its samples.
-fn own() -> Vec<JobSpec> {
-    let of = |op| OperationJob {
-        op,
-        numbers: NumberSize::default(),
-        bits: 8,
-        entries: 8,
-        private: false,
-        count: 1,
-    };
+/// A program with its samples.
+fn programs() -> Vec<JobSpec> {
     let program = ProgramJob::load(&"mnist".into(), None, 1).unwrap();
-    let operations = Op::ALL.map(|op| JobSpec::Own(Arc::new(of(op))));
-    operations.into_iter().chain([JobSpec::Own(Arc::new(program))]).collect()
+    vec![JobSpec::Own(Arc::new(program))]
 }
 
 /// Settings one by one: those in which something differs, those at the ends of what is allowed, and those
@@ -163,10 +152,10 @@ impl Said {
 #[test]
 fn engines_say_what_they_said() {
     let (mut list, mut whole) = (String::from(HEAD), String::new());
-    let kinds: Vec<_> = kinds().into_iter().chain([("own", own())]).collect();
+    let programs = ("programs", programs());
     for engine in all() {
         let (tried, bases) = (tried(engine), bases(engine));
-        for (kind, jobs) in &kinds {
+        for (kind, jobs) in KINDS.iter().chain([&programs]) {
             let mut said = Said::default();
             for job in jobs.iter().filter(|job| has(engine, job)).take(MOST) {
                 for job in [1, 300_000].map(|count| job.clone().counted(count)) {

@@ -93,6 +93,8 @@ pub const ADAPTERS: (&str, &[&str]) = (
         "divisi/lib::kat::tests_of_one_shot",
         "divisi-cli/it::bench",
         "divisi-cli/it::garble",
+        "divisi-cli/it::mixed",
+        "divisi-cli/it::prep",
         "divisi-cli/it::spdz",
     ],
 );

@@ -80,6 +80,8 @@ pub fn act_on(receiver: &str, name: &str, arguments: usize) -> Option<Act> {
         ("take" | "pop" | "copy", 1..) => Some(Takes),
         // what is sealed, and what is bound to it
         ("encrypt", 3) => Some(Hashes),
+        // counts of a set-up, which others are added to
+        ("with", 1) if receiver.ends_with("setup") => None,
         ("bytes" | "list" | "number" | "with" | "with_lists", 1..) => Some(Hashes),
         ("to_le_bytes", 0) if COUNTS.iter().all(|count| !receiver.contains(count)) => Some(Reads),
         ("extend" | "insert" | "push", _) if receiver.starts_with("self.") => Some(Enters),
