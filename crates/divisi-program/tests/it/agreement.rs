@@ -232,6 +232,11 @@ fn jobs_are_read_as_they_were_sent() {
         let job = OperationJob { numbers, ..one };
         assert_eq!(read(&job.message()).unwrap().of::<OperationJob>(), Some(&job));
     }
+    // numbers of 317 bits are none of 61
+    let wide = one.message();
+    assert_eq!(wide[..2], [2, 61]);
+    let error = read(&[&[2, 0xbd, 2], &wide[2..]].concat()).err().unwrap().to_string();
+    assert!(error.contains("there are no numbers of 317 bits"), "{error}");
 }
 
 /// All of a program's digest is compared when a job is read again.

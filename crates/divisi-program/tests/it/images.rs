@@ -1,8 +1,10 @@
 //! Images and labels from a user's files.
 
-use divisi_engine::Rows;
+use divisi_core::Security;
 use divisi_engine::job::EngineJob;
 use divisi_engine::name::Name;
+use divisi_engine::{Engine, EngineSettings, Rows, Unsupported};
+use divisi_program::adapter::MixedEngine;
 use divisi_program::adapter::jobs::ProgramJob;
 use divisi_program::images::{APPLICATION, LabelledImages};
 use std::path::PathBuf;
@@ -39,6 +41,14 @@ fn each_instance_has_its_own_image() {
     let labels = Scratch::new("own-labels", &[0, 0, 8, 1, 0, 0, 0, 3, 4, 9, 4]);
     let images = Arc::new(LabelledImages::read(&images.name(), &labels.name()).unwrap());
     let job = ProgramJob::load(&APPLICATION.to_owned().into(), Some(images), 3).unwrap();
+    // no more instances than images, also in a later repetition
+    let settings = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() };
+    for (count, fits) in [(3, true), (4, false), (3, true), (4, false)] {
+        let job = job.counted(count);
+        let prepared = MixedEngine.jobs().own.unwrap().prepare(&*job, &settings).map(drop);
+        let refused = |why: &Unsupported| why.to_string().contains("there are 3 images");
+        assert!(prepared.is_ok() == fits && prepared.as_ref().err().is_none_or(refused), "{prepared:?}");
+    }
     let inputs = |first, count| job.inputs(first, count).unwrap().unwrap();
     let all = inputs(0, 3);
     assert!(all.row(0) != all.row(1) && all.row(1) != all.row(2) && all.count() == 3);
