@@ -1,14 +1,17 @@
-//! A session of parties: its channel, keys, phases, and the one place for checks.
+//! A session of parties: its channel, keys, and the one place for checks.
 
 pub(crate) mod agree;
 mod bound;
 mod parameters;
+mod phases;
 mod settled;
 mod streams;
 
 use crate::{checks, compared};
 pub use bound::{AtEnd, Bound};
 pub use parameters::PublicParameters;
+pub(crate) use phases::Chains;
+pub use phases::PhasePlace;
 pub use settled::Settled;
 
 use crate::{Abort, Check, DrawPurpose, Meter, Misuse, taint};
@@ -17,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// The id of a session: a digest of its parameters and of fresh randomness of every party.
@@ -37,19 +40,6 @@ impl fmt::Debug for SessionId {
         write!(f, "session {:02x}{:02x}{:02x}{:02x}", self.0[0], self.0[1], self.0[2], self.0[3])
     }
 }
-
-/// Where to return to after a detour, or after what was counted aside.
-#[must_use]
-pub struct PhasePlace {
-    phase: &'static str,
-    /// Where the chain of messages was, for [`Session::aside`]; `None` if it goes on where the phase is.
-    depth: Option<u32>,
-    /// When a detour to another phase began.
-    since: Option<Instant>,
-}
-
-/// How far the chain of messages of each phase came.
-pub(crate) type Chains = BTreeMap<&'static str, u32>;
 
 /// What the strands of a session have in common.
 struct Shared {
@@ -198,97 +188,6 @@ impl Session {
     /// all. Parties that all wait for one another wait for one more limit.
     pub fn set_patience(&mut self, limits: usize) {
         self.channel.set_patience(u32::try_from(limits).unwrap_or(u32::MAX));
-    }
-
-    /// Count what follows in this phase. A strand does one thing after the other: if it was in the phase
-    /// before, rounds are added to those of then.
-    pub fn phase(&mut self, name: &'static str) {
-        self.begin_again_after_reset();
-        if name != self.phase {
-            self.chains.insert(self.phase, self.depth);
-            (self.phase, self.depth) = (name, self.chains.get(name).copied().unwrap_or(0));
-        }
-    }
-
-    /// Count what follows in another phase, until [`Session::back`]. Detours to the same phase follow each
-    /// other, and so do their rounds; within that phase already, nothing changes.
-    pub fn detour(&mut self, name: &'static str) -> PhasePlace {
-        let since = (name != self.phase).then(|| self.shared.mesh.world().now());
-        let place = PhasePlace { phase: self.phase, depth: None, since };
-        self.phase(name);
-        place
-    }
-
-    /// Count what follows in the same phase as a chain of its own, which runs beside the present one, until
-    /// [`Session::back`].
-    pub fn aside(&mut self) -> PhasePlace {
-        let place = PhasePlace { phase: self.phase, depth: Some(self.chain()), since: None };
-        self.begin_again_after_reset();
-        self.depth = 0;
-        place
-    }
-
-    /// Return to the phase that a detour left, or to the chain beside which something was counted.
-    pub fn back(&mut self, place: PhasePlace) {
-        if let Some(since) = place.since {
-            let took = self.shared.mesh.world().now().saturating_duration_since(since);
-            *self.detoured.entry(self.phase).or_default() += took;
-        }
-        self.phase(place.phase);
-        if let Some(depth) = place.depth {
-            self.depth = depth;
-        }
-    }
-
-    /// How long the detours of this strand to a phase took so far: for whoever times the phases that they
-    /// left, so that times and rounds are those of the same work.
-    #[must_use]
-    pub fn detoured(&self, name: &'static str) -> Duration {
-        self.detoured.get(name).copied().unwrap_or_default()
-    }
-
-    /// The number of messages in the longest chain of this phase so far; in a chain each message was sent
-    /// after the one before it had arrived.
-    #[must_use]
-    pub fn chain(&self) -> u32 {
-        if self.resets == self.shared.meter.resets() { self.depth } else { 0 }
-    }
-
-    /// Count what follows as sent after a chain of `messages` messages: the chain of another strand for which
-    /// this party has waited.
-    pub fn after_chain(&mut self, messages: u32) {
-        self.begin_again_after_reset();
-        self.depth = self.depth.max(messages);
-    }
-
-    /// How far the chains of all phases came.
-    pub(crate) fn chains(&self) -> Chains {
-        if self.resets != self.shared.meter.resets() {
-            return Chains::new();
-        }
-        let mut chains = self.chains.clone();
-        chains.insert(self.phase, self.depth);
-        chains
-    }
-
-    /// [`Session::after_chain`] for the chains of all phases of another strand.
-    pub(crate) fn after_chains(&mut self, chains: &Chains) {
-        self.begin_again_after_reset();
-        for (phase, messages) in chains {
-            let ours =
-                if *phase == self.phase { &mut self.depth } else { self.chains.entry(*phase).or_default() };
-            *ours = (*ours).max(*messages);
-        }
-    }
-
-    /// If the meter was reset, its rounds begin at zero, and so do the chains of messages.
-    fn begin_again_after_reset(&mut self) {
-        let resets = self.shared.meter.resets();
-        if self.resets != resets {
-            self.resets = resets;
-            self.depth = 0;
-            self.chains.clear();
-        }
     }
 
     /// Send and receive in any order, within one round: no message sent in `f` depends on one received in
