@@ -218,17 +218,22 @@ impl Trio {
     /// This party's part of a fresh random string that nobody knows, to be stored: a new key. The two holders
     /// of a component draw it from BLAKE3 under their common 256-bit key, so that keys of up to 256 bits have
     /// their full strength. Local.
+    #[cfg_attr(feature = "testing", track_caller)]
     pub fn random_part(&mut self, bytes: usize) -> Part {
         let number = self.session.count(purposes::KEPT.name()); // a number that never returns in this strand
-        let draw = |peer: PartyId| {
-            let mut hasher = blake3::Hasher::new_keyed(&self.session.key(peer, purposes::KEPT));
-            hasher.update(&number.to_le_bytes());
-            let mut component = vec![0; bytes];
-            hasher.expand(purposes::KEPT).fill(&mut component);
-            zeroize::Zeroize::zeroize(&mut hasher);
-            component
-        };
-        Part { first: draw(self.prev), second: draw(self.next) }
+        let first = self.random_component(self.prev, number, bytes);
+        Part { first, second: self.random_component(self.next, number, bytes) }
+    }
+
+    /// The component that this party draws with a peer.
+    #[cfg_attr(feature = "testing", track_caller)]
+    fn random_component(&self, peer: PartyId, number: u64, bytes: usize) -> Vec<u8> {
+        let mut hasher = blake3::Hasher::new_keyed(&self.session.key(peer, purposes::KEPT));
+        hasher.update(&number.to_le_bytes());
+        let mut component = vec![0; bytes];
+        hasher.expand(purposes::KEPT).fill(&mut component);
+        zeroize::Zeroize::zeroize(&mut hasher);
+        component
     }
 
     /// A part on which its holders agreed, as a value: one byte in each lane.

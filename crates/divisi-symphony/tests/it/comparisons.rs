@@ -239,18 +239,24 @@ fn whatever_is_public_is_compared() {
         let sha = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Priority::LowLatency)?;
         sha.hash(rep, &messages[usize::from(odd)]).map(drop)
     }
-    fn owned(rep: &mut Rep3, lengths: [usize; 2]) -> Result<(), Abort> {
+    // the first party has messages of these lengths, and the odd one expects them in another order
+    fn owned(rep: &mut Rep3, odd: bool, mut lengths: [usize; 3], swapped: [usize; 2]) -> Result<(), Abort> {
         let (me, owner) = (rep.trio().me(), PartyId::new(1).unwrap());
-        let own: Option<&[&[u8]]> = (me == owner).then_some(&[b"a", b"abc"]);
-        input_message(rep, owner, &lengths, own).map(drop)
+        let own = lengths.map(|length| vec![7; length]);
+        let own = own.each_ref().map(Vec::as_slice);
+        if odd {
+            lengths.swap(swapped[0], swapped[1]);
+        }
+        input_message(rep, owner, &lengths, (me == owner).then_some(&own[..])).map(drop)
     }
     fn last_of_many(rep: &mut Rep3, last: &[u8]) -> Result<(), Abort> {
         let mut messages = vec![&b"abc"[..]; 1100];
         messages[1099] = last;
         public_message(rep, &messages).map(drop)
     }
-    let uses: [(&str, Use); 9] = [
-        ("lengths of an owner's messages", |rep, odd| owned(rep, if odd { [3, 1] } else { [1, 3] })),
+    let uses: [(&str, Use); 10] = [
+        ("the first lengths of an owner's messages", |rep, odd| owned(rep, odd, [1, 3, 3], [0, 1])),
+        ("the last lengths of an owner's messages", |rep, odd| owned(rep, odd, [3, 1, 3], [1, 2])),
         ("the first of two messages", |rep, odd| {
             public_message(rep, &[if odd { b"abd" } else { b"abc" }, b"abc"]).map(drop)
         }),

@@ -84,6 +84,12 @@ fn ciphers(rep: &mut Rep3, seed: u64, out: Out<'_>, _: &str) -> Result<(), Abort
         out.put("sealed", aes.output_block(rep, &sealed)?.concat());
         out.put("opened", aes.output_block(rep, &back)?.concat());
     }
+    // under a key that nobody knows
+    let fresh = aes.dist_key_gen(rep)?;
+    let block = aes.input_block(rep, party(1), 1, (me == party(1)).then_some(&[[seed as u8; 16]][..]))?;
+    let sealed = aes.encipher(rep, &fresh, &block)?;
+    let back = aes.decipher(rep, &fresh, &sealed)?;
+    out.put("back", aes.output_block(rep, &back)?.concat());
     Ok(())
 }
 
