@@ -41,6 +41,23 @@ fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone(
     assert!(harness.logged("key k leaves for client alice"));
 }
 
+/// A key that nobody knows is drawn anew each time, to its last byte.
+#[test]
+fn no_byte_of_a_fresh_key_is_left_out() {
+    let (_harness, mut alice) = with_alice();
+    let keys: Vec<_> = (0..6)
+        .map(|i| {
+            let name = format!("k{i}").parse().unwrap();
+            let new = alice.new_key(name, KeyType::Aes256, true, vec![]);
+            alice.key_new(&new).unwrap();
+            alice.key_export(&new.name).unwrap()
+        })
+        .collect();
+    let first = &keys[0];
+    assert!((0..32).all(|byte| keys.iter().any(|key| key[byte] != first[byte])), "a byte that stays");
+    assert!(keys.iter().all(|key| key.chunks(8).all(|part| part != [0; 8])), "bytes that are not drawn");
+}
+
 #[test]
 fn a_client_that_no_server_knows_is_refused() {
     let harness = ServersHarness::patient(|_| {});
