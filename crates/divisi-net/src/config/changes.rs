@@ -109,10 +109,10 @@ mod tests {
             change(version, &with("limits = { keys = 3, message_bytes_of = { sha256 = 7 } }")).0,
             "what [limits] grants is keys = 3, [message_bytes_of], sha256 = 7 now, and was the default"
         );
-        assert_eq!(
-            change("127.0.0.1:4702", "localhost:4702"),
-            ("the address of party 2 is localhost:4702 now, and was 127.0.0.1:4702".into(), true)
-        );
+        for new in ["localhost:4702", "127.0.0.1:4705"] {
+            let line = format!("the address of party 2 is {new} now, and was 127.0.0.1:4702");
+            assert_eq!(change("127.0.0.1:4702", new), (line, true));
+        }
         let [key, other] = [0, 1].map(|i| made.clients[i].public());
         let fresh = crate::Identity::generate(&Machine).public();
         let (line, same) = change(&made.parties[2].public().to_string(), &fresh.to_string());

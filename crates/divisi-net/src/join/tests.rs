@@ -1,7 +1,7 @@
 //! What a party that joins makes of the connections that it has.
 #![allow(clippy::unwrap_used)]
 use super::*;
-use crate::wire::tests::ends;
+use crate::wire::tests::{ends, mute};
 use crate::{Identity, Machine, World, tls};
 use std::net::TcpListener;
 
@@ -94,6 +94,27 @@ fn what_a_ready_party_says_next_is_for_its_link() {
         let mut word = [0];
         assert_eq!((seat.wire.read_exact(&mut word, until), word), (Ok(()), [next]));
     }
+    // nor does it say twice that it is ready
+    for (seat, far) in seats.values_mut().zip(&mut far) {
+        seat.wire.write_all(&[9], until).unwrap();
+        let mut words = [0; 2];
+        assert_eq!((far.read_exact(&mut words, until), words), (Ok(()), [READY, 9]));
+    }
+}
+
+/// Who cannot be told that this party is ready has no seat, whatever it says.
+#[test]
+fn who_cannot_be_told_has_no_seat() {
+    let (mut seats, mut far) = seats(&[(PartyId::P1, false)]);
+    let until = Machine.now() + LONG;
+    mute(&seats[&PartyId::P1].wire);
+    far[0].write_all(&[READY], until).unwrap();
+    for _ in 0..2 {
+        assert!(!settle(&mut seats, until));
+    }
+    // also if it said so before
+    seats.values_mut().for_each(|seat| seat.ready = true);
+    assert!(!settle(&mut seats, until));
 }
 
 /// An attempt to join that is over confirms no answer: whoever answered would take its connection for one

@@ -170,17 +170,28 @@ fn a_peer_that_takes_drops_is_a_stall() {
     assert!(drips.join().unwrap() > 1, "it took nothing");
 }
 
-/// Whoever leaves tells all others that nothing more follows.
+/// Whoever leaves tells all others that nothing more follows, behind all that it sent them.
 #[test]
 fn who_leaves_says_goodbye_to_all() {
     let (mesh, ends) = party_of(4);
     let goodbye = crate::frame::Control::Close.encode(0).0.encode();
-    mesh.close(LONG);
-    for (mut far, _) in ends {
-        let mut got = goodbye.map(|_| 0);
-        far.read_exact(&mut got, far.now() + LONG).unwrap();
-        assert_eq!(got, goodbye);
-    }
+    let (c, step, body) = (mesh.open(1, 0).unwrap(), step!("x"), vec![7; 12 << 20]);
+    // the last one gets more than sockets hold
+    c.send(PartyId::new(4).unwrap(), step, 1, &body).unwrap();
+    let sent: usize =
+        segments(1, 0, step.id, 1, &body).map(|(head, part)| head.encode().len() + part.len()).sum();
+    std::thread::scope(|s| {
+        for ((mut far, _), before) in ends.into_iter().zip([0, 0, sent]) {
+            s.spawn(move || {
+                let (mut rest, mut got) = (vec![0; before], goodbye.map(|_| 0));
+                far.read_exact(&mut rest, far.now() + LONG).unwrap();
+                far.read_exact(&mut got, far.now() + LONG).unwrap();
+                assert_eq!(got, goodbye);
+            });
+        }
+        drop(c);
+        mesh.close(LONG);
+    });
 }
 
 /// A message that cannot be sent any more is told as such by its own send, and by each later one.
@@ -217,5 +228,11 @@ fn a_link_is_read_by_one_thread() {
     mesh.set_timeout(Duration::from_millis(50));
     assert!(matches!(c.wait_for_capacity(PartyId::P3, step, 0), Err(Fault::Stalled { .. })));
     assert!(read.inbox.is_read());
+    // one that looks for the ends of others, for long or not
+    ends[1].1.shutdown(Shutdown::Both).unwrap();
+    for long in [false, true] {
+        tls.read(fabric, PartyId::P2, Machine.now(), long, permits::pause(), &|| true);
+        assert!(read.inbox.is_read());
+    }
     mesh.reset();
 }

@@ -22,6 +22,11 @@ pub(crate) fn ends() -> (Wire, Wire) {
     (near, far.join().unwrap())
 }
 
+/// Nothing goes out at this end any more.
+pub(crate) fn mute(wire: &Wire) {
+    wire.socket.shutdown(std::net::Shutdown::Write).unwrap();
+}
+
 /// Whoever reads or writes where nobody is any more learns it, and does not wait for the time limit.
 #[test]
 fn nobody_waits_for_what_is_gone() {

@@ -91,10 +91,16 @@ fn an_answer_that_is_not_confirmed_seats_nobody() {
     let within = 3 * LONG;
     std::thread::scope(|s| {
         let join = s.spawn(|| Mesh::join(&p.listener, within).err().unwrap());
-        for confirmation in [vec![], vec![0; 16]] {
+        let confirmations: [fn([u8; 16]) -> Vec<u8>; 4] = [
+            |_| Vec::new(),
+            |_| vec![0; 16],
+            |nonce| vec![nonce[0]; 16],
+            |nonce| nonce.iter().rev().copied().collect(),
+        ];
+        for confirmation in confirmations {
             let (mut wire, answer) = p.greet(second, &p.hello(Role::Party, 2)).unwrap();
             assert_ne!(answer.nonce, [0; 16]);
-            let until = Machine.now() + LONG;
+            let (until, confirmation) = (Machine.now() + LONG, confirmation(answer.nonce));
             wire.write_all(&confirmation, until).unwrap();
             if confirmation.is_empty() {
                 wire.close();
