@@ -95,6 +95,22 @@ fn without_number(refused: &str) -> String {
     format!("{option} is {}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
+/// A line of the list, or several if it is long.
+fn filled(text: &str) -> String {
+    let (mut lines, mut column) = (String::new(), 0);
+    for word in text.split(' ') {
+        if column + word.len() > 106 {
+            lines.push_str("\n  ");
+            column = 2;
+        }
+        let between = if column == 0 { "" } else { " " };
+        lines.push_str(between);
+        lines.push_str(word);
+        column += between.len() + word.len();
+    }
+    lines + "\n"
+}
+
 /// JSON in which logarithms do not depend on the machine that takes them.
 fn rounded(value: &Value) -> String {
     match value {
@@ -108,6 +124,11 @@ fn rounded(value: &Value) -> String {
     }
 }
 
+/// What is said of these tests' files is the same wherever they are.
+fn without_folder(text: &str) -> String {
+    text.replace(concat!(env!("CARGO_TARGET_TMPDIR"), "/"), "")
+}
+
 /// What is listed word by word, and what is too long for that.
 #[derive(Default)]
 struct Said {
@@ -116,27 +137,25 @@ struct Said {
 }
 
 impl Said {
-    fn short(&mut self, text: String) {
-        *self.short.entry(text).or_default() += 1;
+    fn short(&mut self, text: &str) {
+        *self.short.entry(without_folder(text)).or_default() += 1;
     }
 
-    /// Names of files stand without their folder.
     fn long(&mut self, what: &'static str, text: &str) {
-        let text = text.replace(env!("CARGO_TARGET_TMPDIR"), "");
-        *self.long.entry(what).or_default().entry(text).or_default() += 1;
+        *self.long.entry(what).or_default().entry(without_folder(text)).or_default() += 1;
     }
 
     /// How a job is prepared, or why not.
     fn prepared(&mut self, engine: &dyn Engine, job: &JobSpec, settings: &EngineSettings) {
         let prepared = match prepare(engine, job, settings) {
             Ok(prepared) => prepared,
-            Err(refused) => return self.short(format!("refuses: {}", without_number(&refused.to_string()))),
+            Err(refused) => return self.short(&format!("refuses: {}", without_number(&refused.to_string()))),
         };
         for warmup in [0, 1, 3] {
-            self.short(format!("{:?}", prepared.bench_schedule(warmup)));
+            self.short(&format!("{:?}", prepared.bench_schedule(warmup)));
         }
-        self.short(format!("statistical {:?}", engine.statistical_bits(settings)));
-        self.short(format!("at once {}", at_once(engine, job, settings)));
+        self.short(&format!("statistical {:?}", engine.statistical_bits(settings)));
+        self.short(&format!("at once {}", at_once(engine, job, settings)));
         self.long("facts", &rounded(&json!([prepared.facts(), engine.facts(settings)])));
     }
 
@@ -169,7 +188,7 @@ fn engines_say_what_they_said() {
             let head = format!("\n{}, {kind}\n", engine.name());
             list.push_str(&head);
             whole.push_str(&head);
-            said.short.iter().for_each(|(text, times)| writeln!(list, "{times} {text}").unwrap());
+            said.short.iter().for_each(|(text, times)| list.push_str(&filled(&format!("{times} {text}"))));
             for (what, texts) in &said.long {
                 let all: String =
                     texts.iter().map(|(text, times)| format!("{times} {what} {text}\n")).collect();
