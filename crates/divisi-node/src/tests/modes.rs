@@ -94,6 +94,10 @@ fn siv_is_that_of_the_standard_and_repeats() {
     let key = import(&mut alice, "names", KeyType::Aes128Siv, &bytes);
     let aad = hex("101112131415161718191a1b1c1d1e1f2021222324252627");
     let plain = hex("112233445566778899aabbccddee");
+    // nothing is left of another key that was used before
+    let other = import(&mut alice, "others", KeyType::Aes128Siv, &text(32));
+    let of_other = encrypt(&mut alice, &other, Mode::Siv, &aad, &plain);
+    assert_eq!(decrypt(&mut alice, &key, Mode::Siv, &aad, &of_other), None);
     let sealed = hex("85632d07c6e8f37f950acd320a2ecc9340c02b9690c4dc04daef7f6afe5c");
     assert_eq!(encrypt(&mut alice, &key, Mode::Siv, &aad, &plain), sealed);
     assert_eq!(encrypt(&mut alice, &key, Mode::Siv, &aad, &plain), sealed);

@@ -232,11 +232,21 @@ fn jobs_are_read_as_they_were_sent() {
         let job = OperationJob { numbers, ..one };
         assert_eq!(read(&job.message()).unwrap().of::<OperationJob>(), Some(&job));
     }
-    // numbers of 317 bits are none of 61
+    // numbers of 317 bits are none of 61, and those of 31 have a message of their own
     let wide = one.message();
     assert_eq!(wide[..2], [2, 61]);
-    let error = read(&[&[2, 0xbd, 2], &wide[2..]].concat()).err().unwrap().to_string();
-    assert!(error.contains("there are no numbers of 317 bits"), "{error}");
+    for (other, bits) in [(&[2, 0xbd, 2][..], 317), (&[2, 31], 31)] {
+        let error = read(&[other, &wide[2..]].concat()).err().unwrap().to_string();
+        assert!(error.contains(&format!("there are no numbers of {bits} bits")), "{error}");
+    }
+}
+
+/// What is expected of a program are all its outputs, in their order.
+#[test]
+fn all_outputs_of_a_program_are_expected() {
+    let job = program("expected.txt", "input x 1 bits 1 2\ninput y 2 bits 1\noutput y 1\noutput x 2\n");
+    assert_eq!((job.input_bytes(), job.output_bytes()), (3, 3));
+    assert_eq!(job.expected()(0, &[1, 0, 1]), Some(vec![1, 1, 0]));
 }
 
 /// All of a program's digest is compared when a job is read again.
@@ -364,7 +374,14 @@ fn what_is_too_much_for_a_session_is_refused() {
         let job = CircuitJob { circuit: Arc::clone(&both), adder: ADDER, between, count };
         let prepared = MixedEngine.jobs().circuits.unwrap().prepare(&job, &garbled);
         assert_eq!(prepared.is_ok(), fits, "{count}");
+        // what has no ciphertexts has no lattices
         let cot = garbled.clone().with(Manner::FORM, "cot");
+        if fits {
+            let few = CircuitJob { count: 1, ..job.clone() };
+            let prepared =
+                MixedEngine.jobs().circuits.unwrap().prepare(&few, &cot.clone().with(INSECURE, ""));
+            assert!(prepared.err().unwrap().to_string().contains("applies to ciphertexts only"));
+        }
         let prepared = MixedEngine.jobs().circuits.unwrap().prepare(&job, &cot);
         let error = prepared.err().unwrap().to_string();
         assert!(error.contains("a session garbles at most"), "{error}");

@@ -78,6 +78,45 @@ fn what_is_dealt_comes_together_again() {
     assert!(dealt.collect(3, vec![Own::new(vec![0; 80]); 2]).is_err());
 }
 
+/// Each bit of a component that a client deals takes both values.
+#[test]
+fn all_bits_of_components_are_drawn() {
+    let cipher = Cipher::Aes(KeySize::Aes128);
+    let job = JobSpec::Blocks(BlocksJob { cipher, direction: Direction::Encrypt, count: 1 });
+    let dealt = prepare(&Replicated, &job, &EngineSettings::default()).unwrap();
+    let mut row = Rows::default();
+    row.push(&[&[7; 16]]);
+    let mut seen = vec![[0_u8; 2]; 2 * 3 * 32];
+    for _ in 0..64 {
+        let owns = [dealt.deal(&row), dealt.deal_key(&[7; 16])].concat();
+        let bytes = owns.iter().flat_map(|own| own.iter());
+        seen.iter_mut().zip(bytes).for_each(|(seen, byte)| {
+            seen[0] |= byte;
+            seen[1] |= !byte;
+        });
+    }
+    assert!(seen.iter().all(|seen| *seen == [0xff; 2]), "a bit that stays");
+}
+
+/// Whatever is looked up is verified, by messages of that phase, with any number of factors.
+#[test]
+fn what_is_looked_up_is_verified() {
+    for (entries, dimensions) in [(256, Some(1)), (256, Some(2)), (1 << 9, Some(3))] {
+        let mut rows = Rows::default();
+        (0..10_u32).for_each(|at| rows.push(&[&(7 * at).to_le_bytes()]));
+        let job = lookups(entries, 1, dimensions);
+        for (security, verified) in [(Security::Malicious, true), (Security::SemiHonest, false)] {
+            let settings = EngineSettings { security, ..EngineSettings::default() };
+            let prepared = prepare(&Replicated, &job, &settings).unwrap();
+            let (out, counts) = together(&*prepared, &[], &rows).unwrap();
+            let expected: Vec<u8> = (0..10).map(|at| LookupJob::entry(7 * at)).collect();
+            assert_eq!(out, expected, "{dimensions:?}");
+            let sent = |phase| counts.phases.get(phase).map_or(0, |phase| phase.bytes);
+            assert_eq!(sent("verification") > 0, verified, "{dimensions:?}");
+        }
+    }
+}
+
 /// How many values are opened for these messages: a tag each, which is made or compared.
 fn opened(made: &[bool]) -> u64 {
     let message = |makes: &bool| PublicMessage {
