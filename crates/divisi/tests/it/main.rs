@@ -1,5 +1,5 @@
 //! What holds for the whole workspace: the map, the order of modules, names, checks, what parties compare,
-//! examples, and the figures of the papers.
+//! what engines say, examples, and the figures of the papers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod agreement;
