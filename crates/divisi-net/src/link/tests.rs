@@ -184,13 +184,13 @@ fn who_leaves_says_goodbye_to_all() {
         for ((mut far, _), before) in ends.into_iter().zip([0, 0, sent]) {
             s.spawn(move || {
                 let (mut rest, mut got) = (vec![0; before], goodbye.map(|_| 0));
-                far.read_exact(&mut rest, far.now() + LONG).unwrap();
-                far.read_exact(&mut got, far.now() + LONG).unwrap();
+                far.read_exact(&mut rest, far.now() + 4 * LONG).unwrap();
+                far.read_exact(&mut got, far.now() + 4 * LONG).unwrap();
                 assert_eq!(got, goodbye);
             });
         }
         drop(c);
-        mesh.close(LONG);
+        mesh.close(4 * LONG);
     });
 }
 

@@ -205,6 +205,21 @@ fn circuits_that_differ_have_other_parameters() {
     assert_eq!(agreed.map(|all| all.len()), [2 * ways.len(), settings]);
 }
 
+/// Where there are no ciphertexts there are no lattices of which to take those of tests.
+#[test]
+fn no_lattices_are_insecure_where_there_are_none() {
+    let circuit = circuit(|g, [x, y]| g.and(x, y));
+    let between = Between::with_all_to(vec![PartyId::P1, PartyId::P2], &[PartyId::P1], 2);
+    let job = CircuitJob { circuit, adder: ADDER, between, count: 1 };
+    let cot = settings().with(Manner::PROTOCOL, "mpgc").with(Manner::FORM, "cot");
+    let prepare = |settings: &EngineSettings| {
+        let prepared = MixedEngine.jobs().circuits.unwrap().prepare(&job, settings);
+        prepared.err().map_or(String::new(), |error| error.to_string())
+    };
+    assert_eq!(prepare(&cot), "");
+    assert!(prepare(&cot.with(INSECURE, "")).contains("applies to ciphertexts only"));
+}
+
 /// A job is read again as it was sent; a program whose file, or that of one of its circuits, is another one
 /// by then is refused.
 #[test]
@@ -374,14 +389,7 @@ fn what_is_too_much_for_a_session_is_refused() {
         let job = CircuitJob { circuit: Arc::clone(&both), adder: ADDER, between, count };
         let prepared = MixedEngine.jobs().circuits.unwrap().prepare(&job, &garbled);
         assert_eq!(prepared.is_ok(), fits, "{count}");
-        // what has no ciphertexts has no lattices
         let cot = garbled.clone().with(Manner::FORM, "cot");
-        if fits {
-            let few = CircuitJob { count: 1, ..job.clone() };
-            let prepared =
-                MixedEngine.jobs().circuits.unwrap().prepare(&few, &cot.clone().with(INSECURE, ""));
-            assert!(prepared.err().unwrap().to_string().contains("applies to ciphertexts only"));
-        }
         let prepared = MixedEngine.jobs().circuits.unwrap().prepare(&job, &cot);
         let error = prepared.err().unwrap().to_string();
         assert!(error.contains("a session garbles at most"), "{error}");

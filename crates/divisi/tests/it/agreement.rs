@@ -16,6 +16,7 @@ use divisi::layers::symmetric::aes::KeySize;
 use divisi::layers::symmetric::algorithm::{Algorithm, Settings as Using};
 use divisi::layers::symmetric::gates::Adder;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};
 
 /// Settings of an engine (of all, if it is not named) in which parties need not agree for jobs of a kind (of
@@ -219,13 +220,13 @@ fn compared(
 }
 
 /// That no two of these have the same digests; the number of those that the engine can do.
-fn all_differ<'v>(of: &str, values: impl Iterator<Item = (&'v str, Option<Vec<[u8; 32]>>)>) -> usize {
+fn all_differ<V: Debug + Copy>(of: &str, values: impl Iterator<Item = (V, Option<Vec<[u8; 32]>>)>) -> usize {
     let mut seen = BTreeMap::new();
     for (value, digests) in values {
         let Some(digests) = digests else { continue };
-        assert!(!digests.contains(&[0; 32]), "{of}: {value} has no digest");
+        assert!(!digests.contains(&[0; 32]), "{of}: {value:?} has no digest");
         if let Some(other) = seen.insert(digests, value) {
-            panic!("{of}: parties do not notice that one has {value} and another {other}");
+            panic!("{of}: parties do not notice that one has {value:?} and another {other:?}");
         }
     }
     seen.len()
@@ -246,16 +247,14 @@ fn all_is_compared(
 ) -> Vec<&'static str> {
     let of = format!("{}, {kind}, {base:?}", engine.name());
     let digests = |job: &JobSpec, settings: &EngineSettings, count| compared(engine, job, settings, count);
-    let named: Vec<_> = jobs.iter().map(|job| (format!("{job:?}"), digests(job, base, 1))).collect();
-    all_differ(&of, named.iter().map(|(name, seen)| (name.as_str(), seen.clone())));
-    let able = jobs.iter().zip(&named).find(|(_, (_, seen))| seen.is_some());
-    let Some((job, _)) = able else { return Vec::new() };
-    let counts = [("1", 1), ("2", 2), ("64", 64), ("65", 65), ("257", 257)];
+    all_differ(&of, jobs.iter().map(|job| (job, digests(job, base, 1))));
+    let Some(job) = jobs.iter().find(|job| digests(job, base, 1).is_some()) else { return Vec::new() };
+    let counts = [1, 2, 64, 65, 257].into_iter();
     if !COUNTED_BY_A_CLIENT.contains(&engine.name()) {
-        all_differ(&of, counts.into_iter().map(|(name, count)| (name, digests(job, base, count))));
+        all_differ(&of, counts.map(|count| (count, digests(job, base, count))));
     }
     let differs = |(name, values): &(&'static str, Vec<(String, EngineSettings)>)| {
-        let seen = values.iter().map(|(value, settings)| (value.as_str(), digests(job, settings, MANY)));
+        let seen = values.iter().map(|(value, settings)| (value, digests(job, settings, MANY)));
         !is_apart(engine, kind, name) && all_differ(&format!("{of}, {name}"), seen) > 1
     };
     settings(engine, base).into_iter().filter(differs).map(|(name, _)| name).collect()
@@ -279,18 +278,18 @@ fn whatever_differs_has_other_parameters() {
     }
 }
 
-/// So are circuits of which the digests of some begin alike, as those of 45 do.
+/// All of a circuit's digest is compared: those of some of these circuits begin alike.
 #[test]
-fn all_of_a_digest_is_compared() {
+fn all_of_a_circuits_digest_is_compared() {
     let (adder, both) = (Adder::FewestAnds, vec![PartyId::P1, PartyId::P2]);
-    let gates = (0..10).flat_map(|y| (0..y).map(move |x| (x, y)));
+    let gates = (0..10).flat_map(|y| (0..y).map(move |x| [x, y]));
     let circuits: Vec<_> = gates
-        .map(|(x, y)| {
+        .map(|[x, y]| {
             let path = circuit_of("pairs", &format!("1 11\n2 5 5\n1 1\n\n2 1 {x} {y} 10 AND\n"));
-            Arc::new(hold(path, adder, false).unwrap())
+            ([x, y], Arc::new(hold(path, adder, false).unwrap()))
         })
         .collect();
-    let begins: BTreeSet<u8> = circuits.iter().map(|circuit| circuit.digest()[0]).collect();
+    let begins: BTreeSet<u8> = circuits.iter().map(|(_, circuit)| circuit.digest()[0]).collect();
     assert!(begins.len() < circuits.len());
     for engine in all() {
         let base = EngineSettings { security: engine.profile().security, ..EngineSettings::default() };
@@ -299,13 +298,14 @@ fn all_of_a_digest_is_compared() {
                 let (circuit, between) = (Arc::clone(circuit), between.clone());
                 JobSpec::Circuit(CircuitJob { circuit, adder, between, count: 1 })
             };
-            let digests = circuits.iter().map(|circuit| compared(engine, &job(circuit), &base, 1));
-            all_differ(engine.name(), digests.map(|digests| ("one circuit", digests)));
+            let digests = |circuit| compared(engine, &job(circuit), &base, 1);
+            all_differ(engine.name(), circuits.iter().map(|(wires, circuit)| (wires, digests(circuit))));
         }
     }
 }
 
-/// So are files of another cipher or length, where parties encrypt files without a client.
+/// Where parties encrypt files without a client, so has a file of another cipher or length, or with other
+/// settings.
 #[test]
 fn files_that_differ_have_other_parameters() {
     let mut engines = Vec::new();
@@ -318,27 +318,16 @@ fn files_that_differ_have_other_parameters() {
         let mut differed = BTreeSet::new();
         for base in bases(engine) {
             let name = format!("{}, files, {base:?}", engine.name());
-            let named: Vec<_> = ciphers().map(|cipher| (format!("{cipher:?}"), cipher)).collect();
-            all_differ(
-                &name,
-                named.iter().map(|(text, cipher)| (text.as_str(), digests(*cipher, &base, 16))),
-            );
+            all_differ(&name, ciphers().map(|cipher| (cipher, digests(cipher, &base, 16))));
             for cipher in ciphers().filter(|cipher| digests(*cipher, &base, 16).is_some()) {
-                let bytes = [("16", 16), ("32", 32), ("272", 272), ("65,552", 65_552)];
-                all_differ(
-                    &name,
-                    bytes.map(|(text, bytes)| (text, digests(cipher, &base, bytes))).into_iter(),
-                );
-                for (option, values) in settings(engine, &base) {
-                    let seen = values
-                        .iter()
-                        .map(|(value, settings)| (value.as_str(), digests(cipher, settings, 16)));
-                    if !is_apart(engine, "files", option)
-                        && all_differ(&format!("{name}, {option}"), seen) > 1
-                    {
-                        differed.insert(option);
-                    }
-                }
+                let lengths = [16, 32, 272, 65_552].into_iter();
+                all_differ(&name, lengths.map(|bytes| (bytes, digests(cipher, &base, bytes))));
+                let differs = |(option, values): &(&'static str, Vec<(String, EngineSettings)>)| {
+                    let seen = values.iter().map(|(value, with)| (value, digests(cipher, with, 16)));
+                    !is_apart(engine, "files", option) && all_differ(&format!("{name}, {option}"), seen) > 1
+                };
+                let options = settings(engine, &base).into_iter().filter(differs);
+                differed.extend(options.map(|(option, _)| option));
             }
         }
         engines.push((engine.name(), differed));

@@ -1,12 +1,14 @@
-//! What every engine says before any party runs: which jobs it does in which settings, in how many parts,
-//! with which facts; what it refuses, and in which words; and what it makes of the figures of a benchmark.
+//! What every engine says before any party runs: what it claims; which jobs it does in which settings, in how
+//! many parts, with which facts; what it refuses, and in which words; and what it makes of the figures of a
+//! benchmark.
 //!
 //! `announced.txt` has what was said, as often as it was. After a change that is meant:
 //! `DIVISI_NETS=write cargo test -p divisi --test it -- announced`
 
 use crate::agreement::{KINDS, bases, settings};
 use divisi::engine::{
-    Calibration, Engine, EngineSettings, JobSpec, Measured, Phase, Prepared, all, at_once, has, prepare,
+    Calibration, Engine, EngineSettings, JobSpec, Measured, Phase, Prepared, Profile, Unsupported, all,
+    at_once, check, has, prepare,
 };
 use divisi::layers::core::Security;
 use divisi::layers::program::adapter::jobs::ProgramJob;
@@ -91,8 +93,13 @@ fn measured(
 
 /// A refusal without the number that is refused.
 fn without_number(refused: &str) -> String {
-    let Some((option, rest)) = refused.split_once(" is ") else { return refused.to_owned() };
-    format!("{option} is {}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+    let number = refused
+        .split_once(" is ")
+        .map(|(option, rest)| (option, rest.trim_start_matches(|c: char| c.is_ascii_digit()), rest));
+    match number {
+        Some((option, behind, rest)) if behind.len() < rest.len() => format!("{option} is …{behind}"),
+        _ => refused.to_owned(),
+    }
 }
 
 /// A line of the list, or several if it is long.
@@ -111,12 +118,14 @@ fn filled(text: &str) -> String {
     lines + "\n"
 }
 
-/// JSON in which logarithms do not depend on the machine that takes them.
+/// JSON in which logarithms do not depend on the machine that takes them, nor the order of members on how
+/// maps are built.
 fn rounded(value: &Value) -> String {
     match value {
         Value::Object(members) => {
             let member = |(name, value): (&String, &Value)| format!("{name:?}:{}", rounded(value));
-            format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
+            let members: BTreeSet<_> = members.iter().map(member).collect();
+            format!("{{{}}}", members.into_iter().collect::<Vec<_>>().join(","))
         }
         Value::Array(values) => format!("[{}]", values.iter().map(rounded).collect::<Vec<_>>().join(",")),
         Value::Number(number) if number.is_f64() => format!("{:.5e}", number.as_f64().unwrap()),
@@ -145,18 +154,37 @@ impl Said {
         *self.long.entry(what).or_default().entry(without_folder(text)).or_default() += 1;
     }
 
+    fn refused(&mut self, why: &Unsupported) {
+        self.short(&format!("refuses: {}", without_number(&why.to_string())));
+    }
+
+    /// What an engine is, and what it makes of settings; those with which it can do something.
+    fn of_engine(&mut self, engine: &dyn Engine) -> Vec<EngineSettings> {
+        let Profile { parties, adversary, security, deals, verifies_online, claims, .. } = engine.profile();
+        self.short(&format!(
+            "{parties:?} parties, {adversary:?}, {security:?}, deals {deals}, verifies {verifies_online}"
+        ));
+        claims().iter().for_each(|claim| self.short(&format!("{claim:?}")));
+        let mut fine = tried(engine);
+        fine.retain(|settings| check(engine, settings).map_err(|why| self.refused(&why)).is_ok());
+        for settings in &fine {
+            self.short(&format!("statistical {:?}", engine.statistical_bits(settings)));
+            self.long("facts", &rounded(&json!(engine.facts(settings))));
+        }
+        fine
+    }
+
     /// How a job is prepared, or why not.
     fn prepared(&mut self, engine: &dyn Engine, job: &JobSpec, settings: &EngineSettings) {
         let prepared = match prepare(engine, job, settings) {
             Ok(prepared) => prepared,
-            Err(refused) => return self.short(&format!("refuses: {}", without_number(&refused.to_string()))),
+            Err(why) => return self.refused(&why),
         };
         for warmup in [0, 1, 3] {
             self.short(&format!("{:?}", prepared.bench_schedule(warmup)));
         }
-        self.short(&format!("statistical {:?}", engine.statistical_bits(settings)));
         self.short(&format!("at once {}", at_once(engine, job, settings)));
-        self.long("facts", &rounded(&json!([prepared.facts(), engine.facts(settings)])));
+        self.long("facts", &rounded(&json!(prepared.facts())));
     }
 
     /// What is made of figures.
@@ -168,36 +196,50 @@ impl Said {
     }
 }
 
+/// The list, and all that it has digests of.
+#[derive(Default)]
+struct Lists {
+    short: String,
+    whole: String,
+}
+
+impl Lists {
+    fn add(&mut self, head: &str, said: &Said) {
+        if said.short.is_empty() {
+            return;
+        }
+        [&mut self.short, &mut self.whole].into_iter().for_each(|list| writeln!(list, "\n{head}").unwrap());
+        said.short.iter().for_each(|(text, times)| self.short.push_str(&filled(&format!("{times} {text}"))));
+        for (what, texts) in &said.long {
+            let all: String = texts.iter().map(|(text, times)| format!("{times} {what} {text}\n")).collect();
+            let digest = blake3::hash(all.as_bytes()).to_hex();
+            writeln!(self.short, "{what}: {} different, {digest}", texts.len()).unwrap();
+            self.whole.push_str(&all);
+        }
+    }
+}
+
 #[test]
 fn engines_say_what_they_said() {
-    let (mut list, mut whole) = (String::from(HEAD), String::new());
+    let mut lists = Lists { short: HEAD.into(), ..Lists::default() };
     let programs = ("programs", programs());
     for engine in all() {
-        let (tried, bases) = (tried(engine), bases(engine));
+        let mut said = Said::default();
+        let fine = said.of_engine(engine);
+        lists.add(engine.name(), &said);
+        let bases = bases(engine);
         for (kind, jobs) in KINDS.iter().chain([&programs]) {
             let mut said = Said::default();
             for job in jobs.iter().filter(|job| has(engine, job)).take(MOST) {
                 for job in [1, 300_000].map(|count| job.clone().counted(count)) {
-                    tried.iter().for_each(|settings| said.prepared(engine, &job, settings));
+                    fine.iter().for_each(|settings| said.prepared(engine, &job, settings));
                     bases.iter().for_each(|settings| said.reported(engine, &job, settings));
                 }
             }
-            if said.short.is_empty() {
-                continue;
-            }
-            let head = format!("\n{}, {kind}\n", engine.name());
-            list.push_str(&head);
-            whole.push_str(&head);
-            said.short.iter().for_each(|(text, times)| list.push_str(&filled(&format!("{times} {text}"))));
-            for (what, texts) in &said.long {
-                let all: String =
-                    texts.iter().map(|(text, times)| format!("{times} {what} {text}\n")).collect();
-                let digest = blake3::hash(all.as_bytes()).to_hex();
-                writeln!(list, "{what}: {} different, {digest}", texts.len()).unwrap();
-                whole.push_str(&all);
-            }
+            lists.add(&format!("{}, {kind}", engine.name()), &said);
         }
     }
+    let Lists { short: list, whole } = lists;
     let of_this = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it").join(name);
     if std::env::var_os("DIVISI_NETS").is_some_and(|value| value == "write") {
         std::fs::write(of_this("announced.txt"), &list).unwrap();
@@ -211,7 +253,7 @@ fn engines_say_what_they_said() {
         let differ: Vec<_> = new.difference(&old).map(|line| format!("now {line}")).collect();
         let gone: Vec<_> = old.difference(&new).map(|line| format!("not {line}")).collect();
         panic!(
-            "engines say otherwise; {} has facts and reports:\n{}",
+            "engines say otherwise; {} has all facts and reports:\n{}",
             all.display(),
             [differ, gone].concat().join("\n")
         );

@@ -97,15 +97,16 @@ pub fn act_on(receiver: &str, name: &str, arguments: usize) -> Option<Act> {
 /// key has; circuits that are drawn; numbers of an answer in JSON; and keys of a map, of which nobody keeps a
 /// part, though one may be that of before.
 pub fn draws_nothing(file: &str, what: &str) -> bool {
-    let of_circuits =
-        ["divisi-symmetric/", "divisi-engine/", "/adapter/"].iter().any(|places| file.contains(places));
-    let of_json = ["divisi-gateway/", "/adapter/"].iter().any(|places| file.contains(places));
-    let of_a_map = file.contains("divisi-gateway/") && what.contains("the draw key");
+    let lies_in = |places: &[&str]| places.iter().any(|place| file.contains(place));
+    let is_of = |draws: &[&str]| draws.iter().any(|draw| what.contains(draw));
     let whole = ["leaves out", "does", "takes the value of before", "takes one value"];
-    file.contains("/parameters/") && what.contains("the draw ")
-        || of_json && what.contains("the hash number")
-        || of_circuits && ["the draw key_bytes", "the draw drawn"].iter().any(|draw| what.contains(draw))
-        || of_a_map && !whole.iter().any(|how| what.starts_with(how))
+    lies_in(&["/parameters/"]) && is_of(&["the draw "])
+        || lies_in(&["divisi-gateway/", "/adapter/"]) && is_of(&["the hash number"])
+        || lies_in(&["divisi-symmetric/", "divisi-engine/", "/adapter/"])
+            && is_of(&["the draw key_bytes", "the draw drawn"])
+        || lies_in(&["divisi-gateway/"])
+            && is_of(&["the draw key"])
+            && !whole.iter().any(|how| what.starts_with(how))
 }
 
 /// Methods that say whether something is done: all of them, and none but the first.
