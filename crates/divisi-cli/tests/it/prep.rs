@@ -69,9 +69,9 @@ fn a_stock_is_made_and_used_and_used_up_and_dropped() {
     refused(dir, &again, "is a stock in");
     refused(dir, "prep drop stock", "--yes");
     has!(good(dir, "prep drop stock --yes"), "dropped": 2);
-    refused(dir, "prep drop stock --yes", "there is no stock in");
-    refused(dir, "prep info stock", "there is no stock in");
-    refused(dir, &bench("aes", 1), "there is no stock in");
+    refused(dir, "prep drop stock --yes", "there is no stock in stock:");
+    refused(dir, "prep info stock", "there is no stock in stock:");
+    refused(dir, &bench("aes", 1), "there is no stock in stock:");
     // the key is there still
     good(dir, &again);
 }

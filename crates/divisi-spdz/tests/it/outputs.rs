@@ -8,7 +8,8 @@ use divisi_core::testing::{Harness, MessageDirection, party};
 use divisi_core::{Abort, Direction, PartyId, PublicParameters};
 use divisi_engine::circuit::{HeldCircuit, NamedCircuit};
 use divisi_engine::job::{
-    Between, BlocksJob, Cipher, CircuitJob, DesKeys, JobSpec, LookupJob, Own, UserTable,
+    Between, BlocksJob, Cipher, CipherMode, CircuitJob, DesKeys, JobSpec, LookupJob, ModeMessage, ModesJob,
+    OneShot, Own, UserTable,
 };
 use divisi_engine::stock::{PEERS, PREP_FROM};
 use divisi_engine::{Engine, EngineSettings, Rows, Unwatched, prepare};
@@ -286,6 +287,57 @@ fn a_stock_that_does_not_suffice_is_left_as_it_is() {
         assert!(refused.is_err(), "party {number}");
         dirs.put_back(number);
         assert!(prepare(&Authenticated, &job, &settings).is_ok());
+    }
+}
+
+/// Messages of these lengths, encrypted or decrypted.
+fn messages(mode: CipherMode, direction: Direction, lengths: &[usize]) -> JobSpec {
+    let sealed = |bytes| (direction == Direction::Decrypt).then(|| (vec![0; bytes], Vec::new()));
+    let message = |&bytes: &usize| ModeMessage {
+        direction,
+        iv: vec![0; 16],
+        aad: Vec::new(),
+        bytes,
+        spare_bits: 0,
+        tag_bytes: 0,
+        sealed: sealed(bytes),
+    };
+    let messages = lengths.iter().map(message).collect();
+    ModesJob { mode, cipher: Cipher::Aes(KeySize::Aes128), messages }.into()
+}
+
+/// Known answers, too, take nothing of a stock that does not suffice for all of them: messages of every
+/// length, in both directions of the cipher.
+#[test]
+fn a_stock_suffices_for_all_messages_or_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = EngineSettings::default().among(2);
+    let named = settings.clone().with("protocol", "aes-lt");
+    let stock = Authenticated.stock_maker().unwrap().prepare_stock(&named, 4, [0; 32]).unwrap();
+    let made = Harness::new(2, &stock.parameters())
+        .act(|session| stock.make(session, dir.path(), key(), &mut |_, _| {}));
+    assert_eq!(made, vec![Ok(()); 2]);
+    key().save(&dir.path().join("seal.key")).unwrap();
+    let settings = settings.with(PREP_FROM, dir.path().display());
+    let starts = |job: &JobSpec| {
+        let prepared = prepare(&Authenticated, job, &settings).unwrap();
+        let harness = Harness::new(2, &PublicParameters::new("outputs"));
+        harness.act(|session| prepared.start(session, job.count(), &Own::default()).map(drop))
+    };
+    let (ctr, xts) = (CipherMode::Ctr, CipherMode::OneShot(OneShot::Xts));
+    let (to, back) = (Direction::Encrypt, Direction::Decrypt);
+    for (mode, direction, enough, too_much) in [
+        (ctr, to, &[64][..], &[16, 48][..]),
+        (ctr, to, &[16, 32], &[48, 16]),
+        // which encrypts its tweak in both directions
+        (xts, to, &[32], &[16, 32]),
+        (xts, back, &[32], &[48]),
+    ] {
+        for (lengths, is_enough) in [(enough, true), (too_much, false)] {
+            let ends = starts(&messages(mode, direction, lengths));
+            let refused = |end: &Result<(), Abort>| matches!(end, Err(Abort::Unfit { .. }));
+            assert!(ends.iter().all(|end| is_enough != refused(end)), "{mode:?} {lengths:?}: {ends:?}");
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! The engine's jobs: what it refuses before there is a session, and what a client deals and collects.
 
 use divisi_core::{Direction, Security};
-use divisi_engine::job::{AnswersJob, BlocksJob, Cipher, DigestsJob, JobSpec, LookupJob};
-use divisi_engine::job::{MessagesJob, Own, PublicMessage};
+use divisi_engine::job::{
+    AnswersJob, BlocksJob, ChainJob, Cipher, DigestsJob, JobSpec, LargeJob, LookupJob, MessagesJob, Own,
+    PublicMessage,
+};
+use divisi_engine::plain::InTheClear;
 use divisi_engine::{Engine, EngineSettings, Rows, prepare, together};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
@@ -211,4 +214,24 @@ fn all_that_is_public_about_a_job_is_compared() {
         assert!(seen.insert(prepared.parameters(100_000).digest()), "{job:?} {settings:?}");
     }
     assert!(seen.len() > 100, "{}", seen.len());
+}
+
+/// Chains from starts of several lengths, and digests of several lengths, are those in the clear.
+#[test]
+fn each_length_has_its_own_answer() {
+    let using = Settings::new("sha256".parse().unwrap());
+    let starts = vec![1, 32, 40, 3];
+    let lengths = vec![1, 130, 1, 70];
+    let jobs: [(JobSpec, Vec<usize>); 2] = [
+        (ChainJob { using: using.clone(), steps: 2, starts: starts.clone() }.into(), starts),
+        (LargeJob { using, content: 5, lengths }.into(), vec![5; 4]),
+    ];
+    for (job, widths) in jobs {
+        let bytes = (0..).map(|at: u8| at.wrapping_mul(37)).take(widths.iter().sum()).collect();
+        let rows = Rows::cut(bytes, widths.into_iter());
+        let answers = |engine: &dyn Engine| {
+            together(&*prepare(engine, &job, &EngineSettings::default()).unwrap(), &[], &rows).unwrap().0
+        };
+        assert_eq!(answers(&Replicated), answers(&InTheClear), "{job:?}");
+    }
 }

@@ -95,6 +95,7 @@ fn lookups() -> Vec<JobSpec> {
     let jobs = [
         job.clone(),
         LookupJob { entries: 256, ..job.clone() },
+        LookupJob { entries: 32, table: table(1), ..job.clone() },
         LookupJob { inputs: 2, ..job.clone() },
         LookupJob { dimensions: Some(3), ..job.clone() },
         LookupJob { table: table(1), ..job.clone() },

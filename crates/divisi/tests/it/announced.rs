@@ -7,8 +7,8 @@
 
 use crate::agreement::{KINDS, bases, settings};
 use divisi::engine::{
-    Calibration, Engine, EngineSettings, JobSpec, Measured, Phase, Prepared, Profile, Unsupported, all,
-    at_once, check, has, prepare,
+    Calibration, Engine, EngineSettings, JobSpec, Measured, Phase, Prepared, Profile, StockMaker,
+    Unsupported, all, at_once, check, has, prepare,
 };
 use divisi::layers::core::Security;
 use divisi::layers::program::adapter::jobs::ProgramJob;
@@ -171,7 +171,19 @@ impl Said {
             self.short(&format!("statistical {:?}", engine.statistical_bits(settings)));
             self.long("facts", &rounded(&json!(engine.facts(settings))));
         }
+        if let Some(maker) = engine.stock_maker() {
+            let blocks = [0, 1, 1 << 32, (1 << 32) + 1];
+            tried(engine).iter().for_each(|with| blocks.iter().for_each(|n| self.stock(maker, with, *n)));
+        }
         fine
+    }
+
+    /// How a stock of so many blocks is made, or why not.
+    fn stock(&mut self, maker: &dyn StockMaker, settings: &EngineSettings, blocks: u64) {
+        match maker.prepare_stock(settings, blocks, [7; 32]) {
+            Ok(stock) => self.short(&format!("a stock of {} parties", stock.parties())),
+            Err(why) => self.refused(&why),
+        }
     }
 
     /// How a job is prepared, or why not.
