@@ -118,20 +118,22 @@ fn a_client_that_tells_the_servers_different_things_is_refused() {
 #[test]
 fn the_second_reading_must_be_the_first() {
     let (harness, key) = harness();
-    let (aad, length) = (vec![0; LONG], 2 * CHUNK);
+    let (aad, length) = (vec![0; LONG], 3 * CHUNK + 32);
     let file = encrypt(&mut harness.connect("alice"), &key, &aad, &text(length)).unwrap();
     let mut rogue = Rogue::connect(&harness, "alice");
     let (iv, tag) = (file[..12].try_into().unwrap(), file[12 + length..].try_into().unwrap());
     let (aad, way) = (Blob(aad), SboxChoice::DEFAULT);
     let item = Item::Decrypt { key: key.clone(), aad, length: length as u64, iv, tag, way };
     let right: Vec<Vec<u8>> = file[12..12 + length].chunks(CHUNK).map(<[u8]>::to_vec).collect();
-    let [first, second] = &right[..] else { panic!("two chunks") };
+    let [first, second, third, last] = &right[..] else { panic!("four chunks") };
     let wrong = [
         vec![flipped(first, 0)],
         vec![flipped(first, CHUNK - 1)],
         vec![second.clone()],
         vec![first.clone(), flipped(second, CHUNK / 2)],
         vec![first.clone(), first.clone()],
+        vec![first.clone(), second.clone(), flipped(third, 0)],
+        [&right[..3], &[flipped(last, 31)]].concat(),
     ];
     for (number, wrong) in (1..).zip(wrong) {
         let data = |index: usize, body: &Vec<u8>| ToServer::Data {

@@ -127,6 +127,17 @@ fn connections_that_were_closed_are_made_anew() {
     assert!(used() > 0);
 }
 
+/// One closed connection of three, whichever it is, is enough for new ones.
+#[test]
+fn no_connection_is_used_without_the_two_others() {
+    let (harness, _) = with_alice();
+    let pool = pool(&harness);
+    for party in PartyId::all(3) {
+        pool.run(|client| client.key_list().map(|_| client.leave(party))).unwrap();
+        assert_eq!(pool.run(|client| Ok(client.requests())), Ok(0), "{party}");
+    }
+}
+
 /// Each server stops and starts while threads make requests: none is lost.
 #[test]
 fn no_request_is_lost_while_servers_restart_in_turn() {

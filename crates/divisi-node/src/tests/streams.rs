@@ -105,6 +105,15 @@ fn no_plaintext_is_kept_on_its_way_to_a_stream() {
         let failure = done.err().unwrap();
         assert!(failure.error.contains(words), "{failure}");
     }
+    // modes without pieces have the whole message in memory, and take no longer one
+    let MessageInput::Sized(input) = MessageInput::open(&source, Direction::Encrypt, &sink).unwrap() else {
+        panic!("a file has a length");
+    };
+    let (cleanup, at) = (Cleanup::default(), &mut |_| {});
+    let (way, mode) = (Direction::Encrypt, Mode::Cbc);
+    let done = transform_whole(&mut alice, way, mode, &key, None, input, &sink, &cleanup, at);
+    let failure = done.err().unwrap();
+    assert!(failure.error.contains("takes at most 64 MiB: use a GCM key for longer texts"), "{failure}");
 }
 
 /// A file with a plaintext is its owner's alone, whichever mode decrypts it.

@@ -91,11 +91,12 @@ fn digests() -> Vec<JobSpec> {
 
 fn lookups() -> Vec<JobSpec> {
     let job = LookupJob { entries: 16, inputs: 1, dimensions: None, count: 1, table: None };
-    let table = |last| Some(Arc::new(UserTable::new([vec![0; 15], vec![last]].concat()).unwrap()));
+    let of = |zeros, last| UserTable::new([vec![0; zeros], vec![last]].concat()).map(Arc::new).ok();
+    let table = |last| of(15, last);
     let jobs = [
         job.clone(),
         LookupJob { entries: 256, ..job.clone() },
-        LookupJob { entries: 32, table: table(1), ..job.clone() },
+        LookupJob { entries: 512, table: of(255, 1), ..job.clone() },
         LookupJob { inputs: 2, ..job.clone() },
         LookupJob { dimensions: Some(3), ..job.clone() },
         LookupJob { table: table(1), ..job.clone() },

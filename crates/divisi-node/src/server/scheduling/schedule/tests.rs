@@ -104,6 +104,11 @@ fn what_has_not_begun_waits() {
     assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
     schedule.ran(&offer, After::Done, Duration::ZERO, now);
     assert_eq!(schedule.all_waiting(), 3);
+    // nor of one that has more steps, between two of them
+    let offer = Offer { connection: ids[1], ..offer };
+    assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
+    schedule.ran(&offer, After::More { in_hand: true }, Duration::ZERO, now);
+    assert_eq!(schedule.all_waiting(), 2);
 }
 
 /// What a client has under way with a key that is taken from it ends, and nothing else does.

@@ -37,3 +37,27 @@ fn every_use_of_a_key_ends_with_it() {
         assert!(failure(&mut schedule, &id).is_some_and(|failed| failed.message.contains("key k was")));
     }
 }
+
+/// A request that waited too long ends by what it waited for: that its client takes its answers, or sends
+/// something.
+#[test]
+fn who_is_waited_for_too_long_is_told_for_what() {
+    for (unsent, words) in [
+        (BACKLOG + 1, "client alicia has read no answers of party 1 for 10.0 s"),
+        (BACKLOG, "client alicia has sent party 1 nothing for 10.0 s"),
+    ] {
+        let (mut schedule, now) = schedule();
+        let id = enter(&mut schedule, "alicia", 1);
+        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
+        let item = Item::Encrypt { key, aad, length: 1 << 20, way };
+        schedule.receive(&id, ToServer::Request { number: 1, item }, 40, now).unwrap();
+        let offer = Offer { connection: id, number: 1, step: 0 };
+        schedule.ran(&offer, After::More { in_hand: false }, Duration::ZERO, now);
+        schedule.connections.get_mut(&id).unwrap().unsent = unsent;
+        schedule.tick(now + Duration::from_millis(9999));
+        assert!(schedule.has(&id, 1));
+        schedule.tick(now + Duration::from_secs(10));
+        let failed = failure(&mut schedule, &id).unwrap();
+        assert!(failed.message.contains(words) && failed.retry, "{}", failed.message);
+    }
+}
