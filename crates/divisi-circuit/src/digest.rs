@@ -296,6 +296,15 @@ mod tests {
                 &sums(&[(6, &[[0, 1]]), (5, &[[7, k], [2, 3]])]),
             );
         }
+        // two products that the first level ends with, and two negations that the second one begins with
+        let product = |out, x, y| (Slot(out), vec![(Slot(x), Slot(y))]);
+        let not = |out, x| LinearGate::Not { out: Slot(out), x: Slot(x) };
+        let last = (vec![], vec![]);
+        let products = vec![product(6, 0, 1), product(2, 3, 4), product(0, 5, 8)];
+        let one = Parts { levels: vec![(vec![], products), last], ..empty.clone() };
+        let second = (vec![not(3, 4), not(5, 8)], vec![]);
+        let other = Parts { levels: vec![(vec![], vec![product(6, 0, 1)]), second], ..empty.clone() };
+        differ(&one, &other);
         for levels in [1, 256] {
             let two = Parts { levels: vec![(vec![], vec![]); levels], ..empty.clone() };
             differ(&Parts { results: slots(&vec![0; 2 * levels]), ..empty.clone() }, &two);

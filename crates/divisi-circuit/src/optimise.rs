@@ -27,7 +27,7 @@ const PAIRS: usize = 1 << 22;
 #[must_use]
 pub fn optimise(program: &Program) -> Program {
     let Some(shared) = recorded(program) else { return program.clone() };
-    let resynthesised = Linear::new(&shared.recorded).build();
+    let resynthesised = Linear::new(&shared.recorded, PAIRS).build();
     let shared = shared.finish();
     let size = |program: &Program| program.linear_count() + program.and_count();
     let is_worse = |than: &Program, new: &Program| {
@@ -74,7 +74,8 @@ struct Linear<'r> {
 }
 
 impl<'r> Linear<'r> {
-    fn new(recorded: &'r Recorded) -> Self {
+    /// Rebuilds the sums, of which at most so many pairs are counted at a time.
+    fn new(recorded: &'r Recorded, most: usize) -> Self {
         let nodes = recorded.nodes.len();
         let mut linear = Linear {
             recorded,
@@ -92,7 +93,7 @@ impl<'r> Linear<'r> {
         for target in targets {
             let leaves = linear.leaves[target as usize].len();
             pairs += leaves * leaves / 2;
-            if pairs > PAIRS {
+            if pairs > most {
                 linear.resynthesise(&std::mem::take(&mut part));
                 pairs = leaves * leaves / 2;
             }
@@ -305,4 +306,35 @@ fn difference(x: &[u32], y: &[u32]) -> Vec<u32> {
         }
     }
     left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plain;
+
+    /// Sums that are rebuilt in parts, however small, are the same sums.
+    #[test]
+    fn sums_are_the_same_in_parts() {
+        let mut g = Build::new();
+        let x = g.input(9);
+        let sum = |g: &mut Build, from: usize, step: usize| {
+            let some = x[from..].iter().step_by(step).copied();
+            some.reduce(|a, b| g.xor(a, b)).unwrap_or(BuildBit::FALSE)
+        };
+        let sums: Vec<BuildBit> = (0..12).map(|i| sum(&mut g, i % 4, 1 + i / 4)).collect();
+        let product = g.and(sums[0], sums[5]);
+        let last = g.xor(product, sums[9]);
+        g.output(&sums);
+        g.output(&[last]);
+        let whole = g.finish();
+        let shared = recorded(&whole).unwrap();
+        let inputs: Vec<Vec<u64>> = (0..9)
+            .map(|i| (0..8).map(|at| 0x9e37_79b9_7f4a_7c15_u64.rotate_left(7 * i + at)).collect())
+            .collect();
+        for most in [0, 10, 40, 100, PAIRS] {
+            let rebuilt = Linear::new(&shared.recorded, most).build();
+            assert_eq!(plain::run(&rebuilt, &inputs), plain::run(&whole, &inputs), "{most}");
+        }
+    }
 }

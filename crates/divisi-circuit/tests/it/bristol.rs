@@ -352,6 +352,12 @@ fn other_forms_are_named() {
         let error = read(text.as_bytes()).unwrap_err();
         assert!(error.reason().contains("looks like") && error.reason().contains(looks), "{error}");
     }
+    // words of letters and digits are neither names nor numbers, and one number alone is no list of them
+    for text in ["2 1a 0 1 AND\n", "2 1 0 1 A1\n", "A1 0 1 2\n", "AND 0 1a 2\n", "2 x\n2\n1 2\n"] {
+        let error = read(text.as_bytes()).unwrap_err();
+        let wrong = ["a header", "names come first", "SCAPI"];
+        assert!(!wrong.iter().any(|form| error.reason().contains(form)), "{text}: {error}");
+    }
     let error = read(b"\x1f\x8b\x08\xff\n").unwrap_err();
     assert_eq!(error.to_string(), "line 1: this is not text: it looks like a file compressed by gzip");
     let error = read(b"\xff\xfe1\0 \x003\0\n\0").unwrap_err();
@@ -386,6 +392,14 @@ fn a_program_is_written_in_the_older_format() {
             }
             Err(other) => panic!("{other}"),
         }
+    }
+    // values that the older format has no place for are written in the other one, and inputs of 256 bits in both
+    let text = "1 257\n2 128 128\n1 1\n\n2 1 0 255 256 AND\n";
+    let three = "1 4\n3 1 1 1\n1 1\n\n2 1 0 2 3 AND\n";
+    for (text, format) in [(text, Format::Older), (text, Format::Fashion), (three, Format::Fashion)] {
+        let (program, mut out) = (read(text.as_bytes()).unwrap().program, Vec::new());
+        write_as(&program, format, &mut out).unwrap();
+        assert_eq!(read(&out).unwrap().program, program);
     }
     let none = read(b"1 1\n2 0 0\n1 1\n1 1 1 0 EQ\n").unwrap().program;
     let unfit = write_as(&none, Format::Older, &mut Vec::new()).unwrap_err();

@@ -184,9 +184,10 @@ fn each_kind_of_public_gate_is_folded_alone() {
         let result = gate(&mut g, [x, y, not, one]);
         let reader = g.and(result, y);
         let sum = g.xor(reader, x);
-        g.output(&[sum]);
+        [&[sum][..], &[], &[x, sum]].into_iter().for_each(|value| g.output(value));
         let program = g.finish();
         let folded = program.folded();
+        assert_eq!(folded.outputs(), [1, 0, 2], "{kind}");
         assert!(matches!(folded, Cow::Owned(_)), "{kind}");
         assert!(matches!(folded.folded(), Cow::Borrowed(_)), "{kind}: folded twice");
         for level in folded.levels() {

@@ -234,6 +234,15 @@ fn the_digest_is_that_of_every_byte() {
     for other in [text.replace("AND", "XOR"), text.replace("0 1 2", "1 0 2"), text.replace('\n', " \n")] {
         assert_ne!(digest(text), digest(&other));
     }
+    // and no bit of it is always the same
+    let (mut ones, mut zeros) = ([0; 32], [0; 32]);
+    for spaces in 0..64 {
+        for (i, byte) in digest(&(text.to_owned() + &" ".repeat(spaces))).iter().enumerate() {
+            ones[i] |= byte;
+            zeros[i] |= !byte;
+        }
+    }
+    assert_eq!((ones, zeros), ([255; 32], [255; 32]));
 }
 
 /// A line may be as long as the longest that is read, and no longer.
