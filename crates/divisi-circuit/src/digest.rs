@@ -276,6 +276,12 @@ mod tests {
         let slots = |slots: &[u32]| slots.iter().copied().map(Slot).collect::<Vec<_>>();
         let empty = Parts { inputs: vec![], outputs: vec![], slots: 9, levels: vec![], results: vec![] };
         let differ = |one: &Parts, two: &Parts| assert_ne!(one.program().digest(), two.program().digest());
+        let sums = |sums: &[(u32, &[[u32; 2]])]| {
+            let sum = |(out, terms): &(u32, &[[u32; 2]])| {
+                (Slot(*out), terms.iter().map(|[x, y]| (Slot(*x), Slot(*y))).collect())
+            };
+            Parts { levels: vec![(vec![], sums.iter().map(sum).collect())], ..empty.clone() }
+        };
         for k in 0..5 {
             let widths = |inputs: &[usize], outputs: &[usize]| Parts {
                 inputs: inputs.to_vec(),
@@ -285,20 +291,17 @@ mod tests {
             differ(&widths(&[1, k], &[3, 3]), &widths(&[1], &[k, 3, 3]));
             // a b + c k and d e in one, a b and b k + d e in the other
             let k = k as u32;
-            let sums = |sums: &[(u32, &[[u32; 2]])]| {
-                let sum = |(out, terms): &(u32, &[[u32; 2]])| {
-                    (Slot(*out), terms.iter().map(|[x, y]| (Slot(*x), Slot(*y))).collect())
-                };
-                Parts { levels: vec![(vec![], sums.iter().map(sum).collect())], ..empty.clone() }
-            };
             differ(
                 &sums(&[(6, &[[0, 1], [5, k]]), (7, &[[2, 3]])]),
                 &sums(&[(6, &[[0, 1]]), (5, &[[7, k], [2, 3]])]),
             );
         }
+        // a product, and a negation
+        let not = |out, x| LinearGate::Not { out: Slot(out), x: Slot(x) };
+        let negation = Parts { levels: vec![(vec![not(6, 1)], vec![])], ..empty.clone() };
+        differ(&sums(&[(6, &[[0, 0]])]), &negation);
         // two products that the first level ends with, and two negations that the second one begins with
         let product = |out, x, y| (Slot(out), vec![(Slot(x), Slot(y))]);
-        let not = |out, x| LinearGate::Not { out: Slot(out), x: Slot(x) };
         let last = (vec![], vec![]);
         let products = vec![product(6, 0, 1), product(2, 3, 4), product(0, 5, 8)];
         let one = Parts { levels: vec![(vec![], products), last], ..empty.clone() };

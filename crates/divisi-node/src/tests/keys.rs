@@ -132,6 +132,11 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
     for party in 1..=3 {
         assert!(harness.logged(&format!("key k is wiped from the memory of party {party}")));
     }
+    // a key that was never used was in no memory
+    let unused = alice.new_key("unused".parse().unwrap(), KeyType::Aes128, false, vec![]);
+    alice.key_new(&unused).unwrap();
+    alice.key_destroy(&unused.name).unwrap();
+    assert!(!harness.logged("key unused is wiped"));
     let error = decrypt(&mut alice, &first.name, b"", &file).1.unwrap();
     assert!(error.message.contains("was destroyed"), "{error}");
     fails(alice.key_destroy(&first.name), "no server has a key k");
