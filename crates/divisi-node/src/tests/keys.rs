@@ -6,7 +6,7 @@ use super::harness::{
 use crate::{Client, ErrorKind, KeyState, KeyType, NewKey};
 use divisi_net::{Machine, PartyId, World};
 use divisi_store::KeyInfo;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};
@@ -41,21 +41,27 @@ fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone(
     assert!(harness.logged("key k leaves for client alice"));
 }
 
-/// A key that nobody knows is drawn anew each time, to its last byte.
+/// A key that nobody knows is drawn anew each time, to its last byte, and has no part twice, as it is, inverted
+/// or in the other order of bytes.
 #[test]
 fn no_byte_of_a_fresh_key_is_left_out() {
     let (_harness, mut alice) = with_alice();
-    let keys: Vec<_> = (0..6)
-        .map(|i| {
-            let name = format!("k{i}").parse().unwrap();
-            let new = alice.new_key(name, KeyType::Aes256, true, vec![]);
-            alice.key_new(&new).unwrap();
-            alice.key_export(&new.name).unwrap()
-        })
-        .collect();
+    let mut drawn = |name: &str, kind, bytes| {
+        let new = alice.new_key(name.parse().unwrap(), kind, true, vec![]);
+        alice.key_new(&NewKey { bytes, ..new.clone() }).unwrap();
+        alice.key_export(&new.name).unwrap()
+    };
+    let mut keys: Vec<_> = (0..6).map(|i| drawn(&format!("k{i}"), KeyType::Aes256, 32)).collect();
     let first = &keys[0];
     assert!((0..32).all(|byte| keys.iter().any(|key| key[byte] != first[byte])), "a byte that stays");
-    assert!(keys.iter().all(|key| key.chunks(8).all(|part| part != [0; 8])), "bytes that are not drawn");
+    keys.extend((0..2).map(|i| drawn(&format!("l{i}"), KeyType::HmacSha256, 200)));
+    let mut seen = BTreeSet::from([[0; 7]]);
+    for part in keys.iter().flat_map(|key| key.windows(7)) {
+        let part = <[u8; 7]>::try_from(part).unwrap();
+        let reversed = std::array::from_fn(|i| part[6 - i]);
+        assert!(!seen.contains(&part.map(|byte| !byte)) && !seen.contains(&reversed));
+        assert!(seen.insert(part), "a part that came before, or was not drawn");
+    }
 }
 
 #[test]
