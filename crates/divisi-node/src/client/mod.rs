@@ -241,7 +241,7 @@ impl Client {
     }
 
     /// Each server's part of some bytes, as it goes into a message.
-    fn split(&self, message: &[u8]) -> [Blob; 3] {
+    pub(crate) fn split(&self, message: &[u8]) -> [Blob; 3] {
         let parts = deal::split(message, |out| self.entropy(out));
         parts.map(|part| Blob([&part.first[..], &part.second].concat()))
     }

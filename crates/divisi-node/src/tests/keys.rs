@@ -64,6 +64,19 @@ fn no_byte_of_a_fresh_key_is_left_out() {
     }
 }
 
+/// A client's inputs are under masks that are drawn anew to their ends, for each piece and each component.
+#[test]
+fn what_a_client_splits_is_under_fresh_masks() {
+    let (_harness, alice) = with_alice();
+    let mut seen = BTreeSet::from([[0; 8]]);
+    for bytes in [1 << 17, 40, 1 << 17] {
+        for body in alice.split(&vec![0; bytes]) {
+            // the second component is the first one of the next server
+            assert!(body.0[..bytes].as_chunks::<8>().0.iter().all(|part| seen.insert(*part)), "{bytes}");
+        }
+    }
+}
+
 #[test]
 fn a_client_that_no_server_knows_is_refused() {
     let harness = ServersHarness::patient(|_| {});

@@ -90,6 +90,33 @@ fn who_has_all_its_answers_is_owed_none() {
     assert!(schedule.has(&id, 1) && !schedule.owes(&id));
 }
 
+/// What was taken and put back, because another server lacked it, is answered once.
+#[test]
+fn messages_that_were_put_back_are_owed_one_answer_each() {
+    let (mut schedule, now) = schedule();
+    let id = enter(&mut schedule, "a", 1);
+    let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
+    let item = Item::EncryptStream { key, aad, way };
+    schedule.receive(&id, ToServer::Request { number: 1, item }, 40, now).unwrap();
+    schedule.answer(&id, 1, ToClient::Accepted);
+    let first = Offer { connection: id, number: 1, step: 0 };
+    schedule.ran(&first, After::More { in_hand: false }, Duration::ZERO, now);
+    let piece = ToServer::Data { number: 1, index: 0, body: Blob(vec![0; 2 * CHUNK]) };
+    schedule.receive(&id, piece, 40, now).unwrap();
+    let second = Offer { step: 1, ..first };
+    for is_here in [false, false, true] {
+        let Stand::Ready(taken) = schedule.take(&second) else { panic!("the piece is here") };
+        assert_eq!(taken.messages.len(), 1);
+        assert!(schedule.owes(&id));
+        if !is_here {
+            schedule.put_back(&second, taken.messages, PartyId::P2, now);
+        }
+    }
+    schedule.answer(&id, 1, ToClient::Accepted);
+    schedule.ran(&second, After::More { in_hand: false }, Duration::ZERO, now);
+    assert!(schedule.has(&id, 1) && !schedule.owes(&id));
+}
+
 /// A client has its time for each message: one that sends the parts of a short message slowly is waited for
 /// from the last one on, and no longer.
 #[test]
