@@ -204,12 +204,15 @@ fn shares_of_a_group_are_all_different() {
 /// they belong to: nothing is made of another one.
 #[test]
 fn masks_and_keys_of_groups_are_what_is_drawn() {
-    let mut g = Build::new();
-    let x = g.input(150);
-    let outputs: Vec<_> = (0..150).map(|i| g.and(x[i], x[(i + 1) % 150])).collect();
-    g.output(&outputs);
-    let wide = Wiring::new(&g.finish());
-    let groups = [(&wide, 3), (&wiring(), 150), (&wide, 1), (&wiring(), 70)];
+    let wide = |width: usize| {
+        let mut g = Build::new();
+        let x = g.input(width);
+        let outputs: Vec<_> = (0..width).map(|i| g.and(x[i], x[(i + 1) % width])).collect();
+        g.output(&outputs);
+        Wiring::new(&g.finish())
+    };
+    let (wide, wider) = (wide(150), wide(1500));
+    let groups = [(&wide, 3), (&wiring(), 150), (&wide, 1), (&wiring(), 70), (&wider, 1)];
     let known = KnownDraws { seed: 1, session: 1, changed: None, part: None, doubt: false };
     let parameters = PublicParameters::new("groups").drawing(known);
     let made = local::run(PARTIES, &parameters, |session| {
