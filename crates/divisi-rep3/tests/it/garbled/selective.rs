@@ -6,6 +6,8 @@ use super::*;
 /// Input bits of [`small_program`] in a lane, and output bits.
 pub const INS: usize = 24;
 const OUTS: usize = 8;
+/// The most wires of a message.
+const CHUNK: usize = 1024;
 
 /// Which list of pairs is spoiled, and at which wire: bit after bit, the lanes of each together.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +36,8 @@ fn spoil(gap: Gap, calls: usize, lanes: usize, spoiled: Spoiled, value: usize) -
     let (program, (_, parts)) = (small_program(), transparent(calls as u8, lanes));
     let [first, second, evaluator] = roles(calls);
     let harness = gap.harness();
-    let wires = INS * lanes;
+    // those of the first message
+    let wires = (INS * lanes).min(CHUNK);
     let flip = |at: usize| move |body: &mut Vec<u8>| body[at + 16 * value] ^= 1;
     match spoiled {
         Spoiled::Known(at) => harness.change(first, evaluator, LABELS, 0, flip(16 * wires + 32 * at)),
@@ -130,6 +133,18 @@ fn a_spoiled_pair_in_any_lane_ends_the_run() {
         for (calls, spoiled) in [Spoiled::Known(wire), Spoiled::Sums(wire), masks].into_iter().enumerate() {
             for value in [0, 1] {
                 assert!(spoil(Gap::Nothing, calls, LANES, spoiled, value).aborted, "{spoiled:?}");
+            }
+        }
+    }
+}
+
+/// And in a message that others follow.
+#[test]
+fn a_spoiled_pair_in_any_message_ends_the_run() {
+    for (calls, wire) in [0, 500, CHUNK - 1].into_iter().enumerate() {
+        for spoiled in [Spoiled::Known(wire), Spoiled::Sums(wire)] {
+            for value in [0, 1] {
+                assert!(spoil(Gap::Nothing, calls, 200, spoiled, value).aborted, "{spoiled:?}");
             }
         }
     }

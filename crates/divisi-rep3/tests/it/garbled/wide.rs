@@ -10,9 +10,9 @@ const WIDTH: usize = 9000;
 const LANES_OF_JOBS: [usize; 2] = [5, 3];
 
 /// The ANDs of one bit with each of many, in one lane.
-fn one_with_many() -> Program {
+fn one_with_many(width: usize) -> Program {
     let mut g = Build::new();
-    let (x, y) = (g.input(8)[0], g.input(WIDTH));
+    let (x, y) = (g.input(8)[0], g.input(width));
     let out: Vec<_> = y.into_iter().map(|y| g.and(x, y)).collect();
     g.output(&out);
     g.finish()
@@ -23,7 +23,7 @@ fn one_with_many() -> Program {
 /// hash calls have tweaks of their own.
 #[test]
 fn nothing_of_a_wide_call_comes_again() {
-    let program = one_with_many();
+    let program = one_with_many(WIDTH);
     let parts = LANES_OF_JOBS.map(|lanes| deal_all(&vec![vec![0; lanes]; 1 + WIDTH / 8]));
     let harness = TrioHarness::default().patient();
     let recordings = harness.recordings();
@@ -80,5 +80,27 @@ fn nothing_of_a_wide_call_comes_again() {
         let tweaks: HashSet<_> = calls.iter().map(|call| (call.key, call.tweak)).collect();
         assert_eq!(tweaks.len(), (2 * WIDTH + 2 * (8 + WIDTH) + WIDTH) * lanes);
         assert_eq!(calls.len(), inputs * tweaks.len(), "{party}");
+    }
+}
+
+/// A spoiled hash of a mask ends the run whichever message it is in, and wherever.
+#[test]
+fn a_spoiled_mask_in_any_message_ends_the_run() {
+    const WIDTH: usize = 2048 + 80;
+    let program = one_with_many(WIDTH);
+    let parts = deal_all(&vec![vec![0; 1]; 1 + WIDTH / 8]);
+    let [first, _, evaluator] = roles(0);
+    for (message, hashes) in [(0, 2048), (1, 2048), (2, 160)] {
+        for at in [0, hashes / 2, hashes - 1] {
+            let harness = TrioHarness::default();
+            harness.change(first, evaluator, MASKS, message, move |body| body[16 * at] ^= 1);
+            let ends = harness.act(|mut trio| {
+                let secret = inputs(&mut trio, &parts)?;
+                let mut e = engine(trio);
+                let wires = bits(&mut e, &secret)?;
+                run_one(&mut e, &program, wires).map(drop)
+            });
+            assert!(failed_check(&ends[evaluator.index()]) == Some(checks::Y2), "{message} {at}: {ends:?}");
+        }
     }
 }
