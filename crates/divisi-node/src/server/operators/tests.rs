@@ -278,6 +278,25 @@ fn one_server_fills_no_log_and_hides_no_order() {
     assert!(orders.was_proposed(&honest));
 }
 
+/// Each order that is not the one that was asked here is news.
+#[test]
+fn whatever_else_was_asked_elsewhere_is_told() {
+    let (mut orders, now) = orders();
+    orders.ask(&chown("k", &["alicia"]), ID, now).unwrap();
+    for leader in [PartyId::P2, PartyId::P3] {
+        for i in 0..PROPOSED {
+            let other = chown("k", &[&format!("client{i} of {leader}")]);
+            for _ in 0..2 {
+                orders.compared(leader, &other, [SAME, NONE, NONE], now);
+            }
+        }
+    }
+    assert_eq!(
+        orders.take_log().iter().filter(|line| line.contains("was asked here, and")).count(),
+        2 * PROPOSED
+    );
+}
+
 /// An order that was done is news again when another operator gives it again, for the next key of its name.
 #[test]
 fn what_was_done_is_news_again() {

@@ -61,3 +61,20 @@ fn who_is_waited_for_too_long_is_told_for_what() {
         assert!(failed.message.contains(words) && failed.retry, "{}", failed.message);
     }
 }
+
+/// A schedule that is closed ends what there is, and takes nothing more.
+#[test]
+fn what_comes_after_the_end_is_refused() {
+    let (mut schedule, now) = schedule();
+    let id = enter(&mut schedule, "alicia", 1);
+    for number in [1, 2] {
+        schedule.receive(&id, hash(number), 40, now).unwrap();
+        assert_eq!(schedule.has(&id, number), number == 1);
+        schedule.close(now);
+        let failed = failure(&mut schedule, &id).unwrap();
+        assert!(failed.message.contains("is stopping") && !schedule.has(&id, number), "{}", failed.message);
+    }
+    // also without another word about the end
+    schedule.receive(&id, hash(3), 40, now).unwrap();
+    assert!(failure(&mut schedule, &id).is_some_and(|failed| failed.message.contains("is stopping")));
+}
