@@ -77,8 +77,13 @@ impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
         self.party.session.meter().verification_error(missed(8 * m));
         let verified = self.settled(product)?;
         let opened = self.output(verified)?;
-        Ok(opened.chunks(m).map(|bytes| bytes.iter().all(|byte| *byte == Gf8::default())).collect())
+        Ok(vanished(&opened, m))
     }
+}
+
+/// Whether all elements of each column of `m` are zero.
+pub(super) fn vanished<S: Default + PartialEq>(opened: &[S], m: usize) -> Vec<bool> {
+    opened.chunks(m).map(|column| column.iter().all(|element| *element == S::default())).collect()
 }
 
 impl<F: Host> ComparesBytes for Spdz<F> {
@@ -164,6 +169,19 @@ pub(super) mod tests {
     use divisi_core::testing::{Harness, MessageDirection, party, run};
     use divisi_core::{PartyId, PublicParameters};
     use divisi_field::{Gf2, Gf6, Gf48};
+
+    /// One element of a column is enough for it not to be zero, whichever it is.
+    #[test]
+    fn columns_are_zero_in_all_their_elements() {
+        for m in 1..10 {
+            for at in 0..3 * m {
+                let mut opened = vec![Gf8(0); 3 * m];
+                opened[at] = Gf8(1 << (at % 8));
+                let expected: Vec<bool> = (0..3).map(|column| column != at / m).collect();
+                assert_eq!(vanished(&opened, m), expected, "{m} {at}");
+            }
+        }
+    }
 
     /// Each group of bytes has a matrix of its own.
     #[test]

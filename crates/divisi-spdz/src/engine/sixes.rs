@@ -1,6 +1,6 @@
 //! Zero tests of bits, six at a time as elements of GF(2^6): for fields of MACs that do not hold GF(2^8).
 
-use super::leave::missed;
+use super::leave::{missed, vanished};
 use super::raw::element;
 use super::{AuthBit, Spdz};
 use crate::part::{Host, Shareable};
@@ -54,7 +54,7 @@ impl<F: Host> Compares<AuthBit<F>> for Spdz<F> {
         self.party.session.meter().verification_error(missed(BITS * m));
         let verified = self.settled(product)?;
         let opened = self.output(verified)?;
-        Ok(opened.chunks(m).map(|elements| elements.iter().all(|x| *x == Gf6::ZERO)).collect())
+        Ok(vanished(&opened, m))
     }
 }
 
