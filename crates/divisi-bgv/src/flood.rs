@@ -203,6 +203,39 @@ mod tests {
         }
     }
 
+    /// Samples of more than 64 bits are sums of whole drawn integers, word by word: no bit of one stands for
+    /// another one's.
+    #[test]
+    fn wide_samples_are_sums_of_all_that_is_drawn() {
+        for bits in [63, 71, 72, 90, 118] {
+            for wide in [0, 3, 7] {
+                let width = Width { bits, wide };
+                let mut out = vec![0; 300];
+                width.sample(&mut Prg::new(&[6; 16]), &mut out);
+                let mut prg = Prg::new(&[6; 16]);
+                let mut next = |words: usize| {
+                    let mut drawn = vec![0; words];
+                    prg.words(&mut drawn);
+                    drawn
+                };
+                let mut sums = Vec::new();
+                // up to 72 bits words are drawn for many samples together
+                let (words, together) = if bits < 72 { (9, AT_ONCE) } else { (16, 1) };
+                while sums.len() < out.len() {
+                    for drawn in next(words * together).chunks(words) {
+                        let integer = |i: usize| match bits {
+                            ..72 => u128::from(drawn[0].to_le_bytes()[i]) << 64 | u128::from(drawn[1 + i]),
+                            _ => u128::from(drawn[2 * i]) << 64 | u128::from(drawn[2 * i + 1]),
+                        };
+                        let of = |i: usize| integer(i) % (1 << (bits + u32::from(i < wide as usize)));
+                        sums.push((0..8).map(of).sum::<u128>() as i128 - width.middle());
+                    }
+                }
+                assert!(sums.starts_with(&out), "{width:?}");
+            }
+        }
+    }
+
     #[test]
     fn widths_step_by_a_quarter_bit_and_end() {
         for step in 8..1180 {

@@ -123,9 +123,8 @@ fn the_last_decryption_ends_the_session() {
         let keys = Keys::limited(&mut session, &ring, 3)?;
         let top = ring.parameters().top();
         let factor = Ciphertext::factor_after(&ring, 1, top, 0);
-        let mut other = session.strand()?;
-        for i in 0..4 {
-            let strand = if i % 2 == 0 { &mut session } else { &mut other };
+        let mut others = [session.strand()?, session.strand()?, session.strand()?];
+        for (i, strand) in [&mut session].into_iter().chain(&mut others).enumerate() {
             let mut sampler = Sampler::new(strand);
             let x = keys.encrypt(&mut sampler, top, None).switch(&ring, 0);
             let x = Some(&x).filter(|_| strand.me() == party(0));
@@ -204,9 +203,8 @@ fn flooded_hops_are_counted() {
     let (top, agreed) = (ring.parameters().top(), ring.parameters().describe(Agreed::new("bgv tests")));
     let ends = run(2, &agreed, |mut session| {
         let keys = Keys::limited(&mut session, &ring, 3)?;
-        let other = session.strand()?;
-        for i in 0..4 {
-            let strand = if i % 2 == 0 { &session } else { &other };
+        let others = [session.strand()?, session.strand()?, session.strand()?];
+        for (i, strand) in [&session].into_iter().chain(&others).enumerate() {
             let mut sampler = Sampler::new(strand);
             let hop = keys.hop(strand, &mut sampler, zero(&ring, top), &vec![1; ring.dimension()]);
             assert_eq!(hop.is_ok(), i < 3);
