@@ -125,11 +125,9 @@ fn every_product_adds_a_zero_of_its_own() {
     distinct(&ring, &made.concat());
     let ring = small_of(Operation::VectorTables, Form::LeanTree, 2, P16);
     let made = all(&ring, |session, keys, sampler| {
-        let mut all = Vec::new();
-        for _ in 0..3 {
-            all.push(keys.keep_or_exchange(session, sampler, zero(&ring, 0), 0)?);
-        }
-        Ok(all)
+        let strands = [session.strand()?, session.strand()?, session.strand()?];
+        let exchanged = |session: &Session| keys.keep_or_exchange(session, sampler, zero(&ring, 0), 0);
+        [&*session].into_iter().chain(&strands).map(exchanged).collect::<Result<Vec<_>, _>>()
     });
     distinct(&ring, &made.concat());
 }

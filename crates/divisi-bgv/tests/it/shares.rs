@@ -224,13 +224,13 @@ fn every_hop_adds_a_zero_of_its_own() {
         let top = ring.parameters().top();
         let ends = all(&ring, |session, keys, sampler| {
             let signs = vec![1; ring.dimension()];
-            (0..3)
-                .map(|_| keys.hop(session, sampler, zero(&ring, top), &signs))
-                .collect::<Result<Vec<_>, _>>()
+            let strands = [session.strand()?, session.strand()?, session.strand()?];
+            let hop = |session: &Session| keys.hop(session, sampler, zero(&ring, top), &signs);
+            [&*session].into_iter().chain(&strands).map(hop).collect::<Result<Vec<_>, _>>()
         });
         let hops = ends.concat();
         let components: Vec<&[u64]> = hops.iter().flat_map(|x| x.components().map(|c| c.words())).collect();
-        assert_eq!(components.len(), 2 * 2 * 3);
+        assert_eq!(components.len(), 2 * 2 * 4);
         for (i, x) in components.iter().enumerate() {
             for y in &components[..i] {
                 assert!(x.iter().zip(*y).all(|(x, y)| x != y), "{form:?} {i}");
