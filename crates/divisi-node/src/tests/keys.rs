@@ -1,8 +1,10 @@
 //! Which client may do what with which key, and what happens to files.
 
+use super::digest::{hash_is_right, settings};
 use super::harness::{
-    BUSY, ServersHarness, decrypt, encrypt, eventually, fails, flipped, with_alice, with_key,
+    BUSY, ServersHarness, decrypt, encrypt, eventually, fails, flipped, text, with_alice, with_key,
 };
+use crate::request::PIECE;
 use crate::{Client, ErrorKind, KeyState, KeyType, NewKey};
 use divisi_net::{Machine, PartyId, World};
 use divisi_store::KeyInfo;
@@ -67,9 +69,13 @@ fn no_byte_of_a_fresh_key_is_left_out() {
 /// A client's inputs are under masks that are drawn anew to their ends, for each piece and each component.
 #[test]
 fn what_a_client_splits_is_under_fresh_masks() {
-    let (_harness, alice) = with_alice();
+    let (_harness, mut alice) = with_alice();
     let mut seen = BTreeSet::from([[0; 8]]);
-    for bytes in [1 << 17, 40, 1 << 17] {
+    for (nth, bytes) in [1 << 17, 40, 1 << 17, 4096, 4096, 40].into_iter().enumerate() {
+        if nth == 3 {
+            // behind many answers to one request
+            hash_is_right(&mut alice, &settings("sha256"), &text(5 * PIECE + 1));
+        }
         for body in alice.split(&vec![0; bytes]) {
             // the second component is the first one of the next server
             assert!(body.0[..bytes].as_chunks::<8>().0.iter().all(|part| seen.insert(*part)), "{bytes}");
