@@ -61,6 +61,10 @@ use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
 use divisi_symmetric::mode::gcm::interleaved;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
 const KEY: Step = step!("key");
 const BLOCK: Step = step!("block");
 

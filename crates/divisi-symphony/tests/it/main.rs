@@ -6,6 +6,7 @@ mod circuits;
 mod common;
 mod comparisons;
 mod dealt;
+mod fresh;
 mod gcm;
 mod jobs;
 mod nets;
