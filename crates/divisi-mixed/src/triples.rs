@@ -146,25 +146,29 @@ mod tests {
     use super::*;
     use divisi_core::{PublicParameters, local};
 
-    /// What is taken out of several batches at once is gone from all of them.
+    /// What is taken out of several batches at once is gone from all of them, few words or many.
     #[test]
     fn triples_of_several_batches_are_taken_once() {
+        const PARTS: [u64; 3] = [0, 10_000, 20_000];
         let ends = local::run(2, &PublicParameters::new("triples"), |session| {
-            let mut stock = TripleStock::default();
-            for first in [0_u64, 5, 7, 12] {
-                let of = |part| WipedVec::from(&*(0..5).map(|at| part + first + at).collect::<Vec<u64>>());
-                let len = if first == 5 { 128 } else { 320 };
-                stock.put(BitTriples { len, words: [0, 100, 200].map(of) });
-            }
-            let mut from = 0;
-            for count in [3, 6, 1, 7] {
-                let taken = stock.take(&session, count as usize)?.open();
-                for (part, words) in [0, 100, 200].into_iter().zip(&taken) {
-                    assert!(words.iter().copied().eq(part + from..part + from + count), "{from} {count}");
+            for scale in [1_u64, 70] {
+                let mut stock = TripleStock::default();
+                for (first, words) in [(0, 5), (5, 2), (7, 5), (12, 5)] {
+                    let words_of =
+                        |part| (0..5 * scale).map(|at| part + first * scale + at).collect::<Vec<u64>>();
+                    let of = |part| WipedVec::from(&*words_of(part));
+                    stock.put(BitTriples { len: (64 * words * scale) as usize, words: PARTS.map(of) });
                 }
-                from += count;
+                let mut from = 0;
+                for count in [3, 6, 1, 7].map(|count| count * scale) {
+                    let taken = stock.take(&session, count as usize)?.open();
+                    for (part, words) in PARTS.into_iter().zip(&taken) {
+                        assert!(words.iter().copied().eq(part + from..part + from + count), "{from} {count}");
+                    }
+                    from += count;
+                }
+                assert!(stock.is_empty());
             }
-            assert!(stock.is_empty());
             Ok(())
         });
         assert!(ends.is_ok());
