@@ -304,6 +304,7 @@ pub(crate) fn unpack(p: Modulus, body: &[u8], count: usize) -> Option<Vec<u64>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_core::{PublicParameters, local};
     use divisi_field::zp::{P16, P32, P62};
 
     /// The first party alone adds public numbers, one for each lane, in each call.
@@ -356,6 +357,22 @@ mod tests {
             assert!(!are_below(p, &numbers) && unpack(p, &pack(p, &numbers), count).is_none(), "at {at}");
             numbers[at] = p.get() - 1;
         }
+    }
+
+    /// And among the shares that a session accepts.
+    #[test]
+    fn shares_are_below_p_in_all_their_lanes() {
+        let p = Modulus::new(P16).unwrap();
+        let ends = local::run(2, &PublicParameters::new("shares"), |session| {
+            for at in [0, 63, 64, 130, 4999] {
+                let mut shares = vec![p.get() - 1; 5000];
+                shares[at] = p.get();
+                let end = Num::new(WipedVec::from(&shares[..])).admit(&session, p, REDUCED);
+                assert!(matches!(end, Err(Abort::Misuse { what: Misuse::OutOfRange, .. })), "{at}");
+            }
+            Ok(())
+        });
+        assert!(ends.is_ok());
     }
 
     #[test]
