@@ -149,9 +149,15 @@ fn digests_of_inputs_are_keyed() {
 }
 
 /// Each input of a list has its own verdict: an input that differs, is refused or has not arrived does not
-/// affect the others, and a refusal takes precedence over an input that may still arrive.
+/// affect the others, wherever it is in the list, and a refusal takes precedence over an input that may still
+/// arrive.
 #[test]
 fn each_input_of_a_list_has_its_own_verdict() {
+    (0..7).for_each(verdicts_of_a_list);
+}
+
+/// The verdicts of a list that begins with this one of seven inputs.
+fn verdicts_of_a_list(first: usize) {
     const LONG: usize = 50;
     let (dealt, other) = (parts(b"x"), parts(b"x"));
     let results = TrioHarness::default().act(|mut trio| {
@@ -171,9 +177,11 @@ fn each_input_of_a_list_has_its_own_verdict() {
                 input(1, part),
             ]
         };
-        trio.agree_list(&[5; 32], &(0..LONG).flat_map(|_| some()).collect::<Vec<_>>())
+        let mut inputs: Vec<_> = (0..LONG).flat_map(|_| some()).collect();
+        inputs.rotate_left(first);
+        trio.agree_list(&[5; 32], &inputs)
     });
-    let expected = [
+    let mut expected = [
         Agreement::Agreed,
         Agreement::NotYet(party(1)),
         Agreement::PublicDiffers,
@@ -183,6 +191,7 @@ fn each_input_of_a_list_has_its_own_verdict() {
         Agreement::Agreed,
     ]
     .repeat(LONG);
+    expected.rotate_left(first);
     assert!(results.iter().all(|result| *result == Ok(expected.clone())), "{results:?}");
 }
 
