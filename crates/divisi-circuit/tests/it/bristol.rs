@@ -393,7 +393,7 @@ fn a_program_is_written_in_the_older_format() {
             Err(other) => panic!("{other}"),
         }
     }
-    // values that the older format has no place for are written in the other one, and inputs of 256 bits in both
+    // what the older format has no place for is written in the other one, and 256 bits in both
     let text = "1 257\n2 128 128\n1 1\n\n2 1 0 255 256 AND\n";
     let three = "1 4\n3 1 1 1\n1 1\n\n2 1 0 2 3 AND\n";
     for (text, format) in [(text, Format::Older), (text, Format::Fashion), (three, Format::Fashion)] {

@@ -43,8 +43,8 @@ fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone(
     assert!(harness.logged("key k leaves for client alice"));
 }
 
-/// A key that nobody knows is drawn anew each time, to its last byte, and has no part twice, as it is, inverted
-/// or in the other order of bytes.
+/// A key that nobody knows is drawn anew each time, to its last byte, and has no part twice: as it is,
+/// inverted, or in the other order of bytes.
 #[test]
 fn no_byte_of_a_fresh_key_is_left_out() {
     let (_harness, mut alice) = with_alice();

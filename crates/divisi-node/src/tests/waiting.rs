@@ -208,8 +208,8 @@ fn what_one_server_was_not_sent_was_not_done() {
     });
 }
 
-/// When a server is gone, whichever it is, the two others are left at once: what they say of the request later
-/// belongs to no other one, and they need not wait for this client.
+/// When a server is gone, whichever it is, the two others are left at once: what they say of the request
+/// later belongs to no other one, and they need not wait for this client.
 #[test]
 fn servers_of_a_request_that_failed_are_left() {
     for gone in 0..3 {
