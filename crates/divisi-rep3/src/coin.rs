@@ -5,6 +5,9 @@ use crate::streams::uniform;
 use divisi_core::Prg;
 use divisi_field::{BigField, Field, Gf64};
 
+#[cfg(test)]
+mod tests;
+
 /// A public random value of 128 bits that no party could choose or know before the values that it must follow
 /// were fixed.
 #[derive(Clone, Copy)]

@@ -30,6 +30,8 @@ mod ands;
 pub(crate) mod inner_product;
 mod owed;
 pub(crate) mod planes;
+#[cfg(test)]
+mod tests;
 mod triple;
 
 use crate::checks;
