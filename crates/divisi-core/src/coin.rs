@@ -286,6 +286,22 @@ mod tests {
         assert_eq!(tossed.map(AtomicUsize::into_inner), [LENGTH; 3]);
     }
 
+    /// A link that opens no commitment is noticed at each place of a chain, and the party is named.
+    #[test]
+    fn every_link_of_a_chain_is_compared() {
+        let step = step!("toss");
+        for toss in [0, 1, 2, 3, 4, 5, 63, 64, 500, LENGTH - 1] {
+            let harness = Harness::new(3, &PublicParameters::new("coins"));
+            harness.change(PartyId::P2, PartyId::P3, step.name, toss, |body| body[31] ^= 1);
+            let ends = harness.act(|mut session| {
+                let mut coins = Coins::commit(&mut session)?;
+                (0..=toss).try_for_each(|_| coins.toss(&mut session, step).map(drop))
+            });
+            let lied = Abort::CheckFailed { check: checks::M0_2, step, culprit: Some(PartyId::P2) };
+            assert_eq!(ends[2], Err(lied), "{toss}");
+        }
+    }
+
     /// No chain is one of those before: neither the second one nor a later one.
     #[test]
     fn no_coin_comes_twice_however_many_chains_there_are() {

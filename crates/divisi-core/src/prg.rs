@@ -256,6 +256,18 @@ mod tests {
         }
     }
 
+    /// Nor does it depend on how much is read at once, and nothing of it comes again behind a long draw.
+    #[test]
+    fn long_draws_are_the_same_stream() {
+        let (mut at_once, mut in_pieces) = (Prg::new(&[9; 16]), Prg::new(&[9; 16]));
+        for count in [1 << 14, (1 << 14) + 200, (1 << 18) + 1, 7, 1 << 17] {
+            let mut words = [vec![0; count], vec![0; count]];
+            at_once.words(&mut words[0]);
+            words[1].chunks_mut(100).for_each(|piece| in_pieces.words(piece));
+            assert!(words[0] == words[1], "{count}");
+        }
+    }
+
     #[test]
     fn the_stream_is_aes_in_counter_mode() {
         let mut out = [0; 16];
