@@ -15,6 +15,9 @@ use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::{Abort, Lanes, Misuse, PartyId, Session, Step, step};
 
+#[cfg(test)]
+mod tests;
+
 const MULTIPLY: Step = step!("triple");
 /// The name under which batches are counted; the holder of a batch follows from its number.
 const BATCHES: &str = "arithmetic triples";

@@ -70,8 +70,37 @@ pub(crate) fn batches<R: Send>(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use divisi_bgv::Ring;
     use divisi_bgv::parameters::{Form, Operation};
+    use divisi_core::{PublicParameters, local};
     use divisi_field::zp::P32;
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    /// Each batch draws secrets of its own, in whatever strand, at each party and in each session.
+    #[test]
+    fn secrets_of_batches_are_their_own() {
+        let p = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 2, P32).unwrap();
+        let ring = Arc::new(Ring::new(p).unwrap());
+        let mut seen = BTreeSet::new();
+        for _ in 0..2 {
+            let agreed = ring.parameters().describe(PublicParameters::new("pipeline"));
+            let ends = local::run(2, &agreed, |mut session| {
+                let keys = Keys::generate(&mut session, &ring)?;
+                let mut sampler = Sampler::new(&session);
+                let drawn =
+                    |_: &mut Session, _: &Keys, sampler: &mut Sampler, _| Ok(sampler.ternary(128).to_vec());
+                let mut all = Vec::new();
+                for strands in [1, 3] {
+                    let strands = Strands { most: strands, capacity: usize::MAX };
+                    all.extend(batches(&mut session, &keys, &mut sampler, (9, "tests", strands), drawn)?);
+                }
+                Ok(all)
+            });
+            assert!(ends.unwrap().into_iter().flatten().all(|secret| seen.insert(secret)));
+        }
+        assert_eq!(seen.len(), 2 * 2 * 18);
+    }
 
     /// As many batches run at one time as the memory holds: one at least, and no more than are allowed.
     #[test]

@@ -47,6 +47,17 @@ fn a_message_is_the_one_that_is_waited_for() {
         let refused = take(&inbox, (1, 1), len).err();
         assert_eq!(refused, Some(Fault::WrongStep { peer: PEER, step: STEP, got }), "{bit} {len}");
     }
+    // so is each frame of a message
+    for odd in 0..4 {
+        let inbox = inbox(CAP);
+        for at in 0..4 {
+            let got = STEP.id ^ u32::from(at == odd);
+            let (head, body) = frame((1, 1), Step { id: got, ..STEP }, 5, at < 3);
+            inbox.deliver(&head, body, None, |_| false).unwrap();
+        }
+        let refused = take(&inbox, (1, 1), 20).err();
+        assert_eq!(refused, Some(Fault::WrongStep { peer: PEER, step: STEP, got: STEP.id ^ 1 }), "{odd}");
+    }
     for (frames, want, right) in [
         (&[0][..], 0, true),
         (&[0], 1, false),

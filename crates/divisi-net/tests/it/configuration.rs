@@ -192,6 +192,12 @@ fn a_new_mesh_and_what_is_added_to_it() {
     let [first, second] = [0, 1].map(|i| made.config.parties()[i].pin);
     let exchanged = changed.add_party(p(1), None, second).unwrap().add_party(p(2), None, first).unwrap();
     assert_ne!(exchanged.digest().parties, made.config.digest().parties);
+    // whoever of many it is whose key is another one
+    let many = Config::create(7, &[], &names, &Machine).unwrap().config;
+    for number in 1..=7 {
+        let changed = many.add_party(p(number), None, pin).unwrap();
+        assert_ne!(changed.digest().parties, many.digest().parties, "{number}");
+    }
     let larger = made.config.add_party(p(4), Some("four:1"), pin).unwrap();
     assert_eq!(larger.parties().len(), 4);
     // any port but 0, also those whose last byte is 0
