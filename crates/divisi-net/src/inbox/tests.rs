@@ -141,6 +141,18 @@ fn what_a_session_left_goes_with_it() {
     others.for_each(|session| assert!(matches!(take(&inbox, (session, 1), 3), Ok(Look::Complete(1)))));
 }
 
+/// What nobody has taken yet is bounded, whether it is whole messages or frames of a long one.
+#[test]
+fn what_waits_is_bounded() {
+    for more in [false, true] {
+        let inbox = inbox(10 * (100 + OVERHEAD));
+        inbox.open((1, 1));
+        (0..10).for_each(|_| deliver(&inbox, (1, 1), 100, more).unwrap());
+        assert!(matches!(deliver(&inbox, (1, 1), 0, more), Err(Loss::Flooded)), "{more}");
+        assert_eq!(buffered(&inbox).0, 10 * (100 + OVERHEAD));
+    }
+}
+
 /// Whom a peer waits for is known if it was asked, and is what it says first; a question can be void.
 #[test]
 fn only_who_is_asked_says_whom_it_waits_for() {

@@ -215,6 +215,7 @@ fn poison_wakes_own_strands_and_peers_and_spares_other_sessions() {
         let opened = Barrier::new(3);
         run(&meshes, |m| {
             let (a, b, other) = (m.open(5, 0).unwrap(), m.open(5, 1).unwrap(), m.open(6, 0).unwrap());
+            let more = [2, 3, 7].map(|strand| m.open(5, strand).unwrap());
             // nobody opens a session that has ended
             opened.wait();
             std::thread::scope(|s| {
@@ -234,8 +235,10 @@ fn poison_wakes_own_strands_and_peers_and_spares_other_sessions() {
                 }
             });
             assert!(b.is_poisoned());
-            assert!(a.send(m.me().next(3), step!("one"), 1, &[1]).is_err());
-            drop((a, b));
+            for strand in [&a, &b].into_iter().chain(&more) {
+                assert!(strand.send(m.me().next(3), step!("one"), 1, &[1]).is_err());
+            }
+            drop((a, b, more));
             assert!(m.open(5, 2).is_err());
             for to in m.peers() {
                 other.send(to, step!("one"), 1, &[1]).unwrap();
