@@ -18,6 +18,9 @@
 
 mod polysize;
 pub(crate) mod size2;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 
 pub use crate::vectors::{MaskedVectors, prep_lut_vectors};
 pub use polysize::{Masked, at_once, prep_lut_polysize};
