@@ -353,7 +353,9 @@ fn other_forms_are_named() {
         assert!(error.reason().contains("looks like") && error.reason().contains(looks), "{error}");
     }
     // words of letters and digits are neither names nor numbers, and one number alone is no list of them
-    for text in ["2 1a 0 1 AND\n", "2 1 0 1 A1\n", "A1 0 1 2\n", "AND 0 1a 2\n", "2 1 0\n2\n1 2\n"] {
+    for text in
+        ["2 1a 0 1 AND\n", "2 1 0 1 A1\n", "A1 0 1 2\n", "AND 0 1a 2\n", "2 1 0\n2\n1 2\n", "2\n2\n1 2 3\n"]
+    {
         let error = read(text.as_bytes()).unwrap_err();
         let wrong = ["a header", "names come first", "SCAPI"];
         assert!(!wrong.iter().any(|form| error.reason().contains(form)), "{text}: {error}");
