@@ -7,8 +7,8 @@ use divisi_core::{PublicParameters, local};
 use divisi_field::zp::{Modulus, P32};
 use divisi_ot::SetupConfig;
 
-/// Masks cover every bit of an index: in tables of each size, each bit of the sum of the parties' shares takes
-/// both values, and so does each bit of a share.
+/// Masks cover every bit of an index: in tables of each size, each bit of the sum of the parties' shares
+/// takes both values, and so does each bit of a share.
 #[test]
 fn every_bit_of_an_index_is_masked() {
     const LOOKUPS: usize = 40;
