@@ -240,6 +240,15 @@ fn a_tag_cannot_be_guessed_byte_by_byte() {
             }
         }
     }
+    // every part of a long tag is compared
+    let (name, key) = import_some(&mut alice, KeyType::HmacSha512);
+    let whole = settings("hmac-sha512");
+    let right = clear(&whole, &key, [0; 12], b"forged");
+    for at in [0, 16, 31, 32, 48, 63] {
+        let error = verify(&mut alice, &name, &whole, None, &flipped(&right, at), b"forged").unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Mismatch, "{at}");
+    }
+    assert!(verify(&mut alice, &name, &whole, None, &right, b"forged").is_ok());
     harness.assert_unharmed();
 }
 

@@ -2,6 +2,7 @@
 
 use super::garbled::STOCKED;
 use super::harness::{decrypt, encrypt, fails, flipped, import, text, with_alice, with_key};
+use crate::request::AAD;
 use crate::{CHUNK, ErrorKind, KeyType, OVERHEAD, Purpose};
 use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::aes::Aes192;
@@ -109,6 +110,12 @@ fn what_is_damaged_is_refused_and_nothing_is_answered() {
     let (out, error) = decrypt(&mut alice, &key, b"aad", &file[..file.len() - 1]);
     assert!(out.is_empty());
     assert_eq!(error.unwrap().kind, ErrorKind::Mismatch);
+    // associated data count to their last byte, also the longest
+    let aad = text(AAD);
+    let long = encrypt(&mut alice, &key, &aad, b"x").unwrap();
+    let (out, error) = decrypt(&mut alice, &key, &flipped(&aad, AAD - 1), &long);
+    assert!(out.is_empty() && error.is_some_and(|error| error.kind == ErrorKind::Mismatch));
+    assert!(decrypt(&mut alice, &key, &aad, &long).1.is_none());
     for short in [0, 1, 27] {
         let error = decrypt(&mut alice, &key, b"aad", &file[..short]).1.unwrap();
         assert_eq!(error.kind, ErrorKind::Usage);

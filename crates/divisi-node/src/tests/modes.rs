@@ -106,6 +106,11 @@ fn siv_is_that_of_the_standard_and_repeats() {
     for at in [0, 15, 16, sealed.len() - 1] {
         assert_eq!(decrypt(&mut alice, &key, Mode::Siv, &aad, &flipped(&sealed, at)), None);
     }
+    // the longest associated data count to their last byte
+    let aad = text(1024);
+    let sealed = encrypt(&mut alice, &key, Mode::Siv, &aad, b"x");
+    assert_eq!(decrypt(&mut alice, &key, Mode::Siv, &flipped(&aad, 1023), &sealed), None);
+    assert_eq!(decrypt(&mut alice, &key, Mode::Siv, &aad, &sealed), Some(b"x".to_vec()));
     for length in [0, 1, 16, 33] {
         let plain = text(length);
         let sealed = encrypt(&mut alice, &key, Mode::Siv, b"", &plain);
