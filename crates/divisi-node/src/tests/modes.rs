@@ -1,7 +1,11 @@
 //! Wrapped keys, SIV and CBC by three servers: what an ordinary library gives, or the standard's example.
 
+use super::attacks::refused;
 use super::harness::{ServersHarness, flipped, import, text, with_alice};
+use super::rogue::Rogue;
 use crate::RoundsChoice;
+use crate::request::{Item, ModeRequest, PIECE, SboxChoice, ToClient, ToServer};
+use crate::wire::Blob;
 use crate::{Client, ErrorKind, KeyName, KeyType, MODE_MESSAGE, Mode};
 use aws_lc_rs::cipher::{AES_128, DecryptionContext, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::cipher::{DecryptingKey, EncryptingKey};
@@ -240,4 +244,33 @@ fn modes_in_constant_rounds_are_those_of_the_standards() {
     let sealed = encrypt(&mut alice, &key, Mode::Siv, b"", &text(520));
     assert_eq!(decrypt(&mut alice, &key, Mode::Siv, b"", &sealed), Some(text(520)));
     assert!(harness.logged("run in constant rounds") && !harness.logged("session ended"));
+}
+
+/// A25: each piece of a ciphertext is the same at all three servers, also behind the first ones.
+#[test]
+fn every_piece_of_a_ciphertext_is_compared() {
+    let harness = ServersHarness::patient(|_| {});
+    let key = import(&mut harness.connect("alice"), "cbc", KeyType::Aes128Cbc, &text(16));
+    let (mode, way, length) = (Mode::Cbc, SboxChoice::DEFAULT, MODE_MESSAGE as u64);
+    let asked = ModeRequest { key, mode, encrypts: false, aad: None, length, iv: [7; 16], way };
+    let pieces = length / PIECE as u64;
+    let mut rogue = Rogue::connect(&harness, "alice");
+    for odd in 0..pieces {
+        let number = odd + 1;
+        let begun = rogue.exchange(|_| ToServer::Request { number, item: Item::Mode(asked.clone()) });
+        assert!(begun.iter().all(|answer| matches!(answer, Some(ToClient::Begun { .. }))), "{begun:?}");
+        for index in 0..=odd {
+            let answers = rogue.exchange(|i| {
+                let mut body = text(PIECE);
+                body[PIECE - 1] ^= u8::from(index == odd && i == 1);
+                ToServer::Data { number, index, body: Blob(body) }
+            });
+            if index == odd {
+                refused(&answers, "client alice told the servers different things", "message");
+            } else {
+                assert!(answers.iter().all(|answer| matches!(answer, Some(ToClient::Answer { .. }))));
+            }
+        }
+    }
+    assert!(pieces > 3);
 }
