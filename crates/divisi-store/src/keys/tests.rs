@@ -201,6 +201,18 @@ fn uses_count_up_over_restarts_to_their_end() {
     assert!(matches!(end, Err(StoreError::Exhausted(named)) if named == name));
 }
 
+/// Uses are on the disk before they are given out, in each block of them.
+#[test]
+fn no_use_is_given_out_before_it_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let keys = StoredKeys::open(dir.path()).unwrap();
+    let name = made(&keys, "k");
+    for n in [300, 1, 1023, 1024, 1025].into_iter().cycle().take(40) {
+        let end = keys.reserve(&name, n).unwrap() + n;
+        assert!(keys.load(&name).unwrap().unwrap().reserved >= end, "{end}");
+    }
+}
+
 #[test]
 fn a_file_that_others_may_read_or_that_is_damaged_is_refused_and_named() {
     let (dir, keys) = store();

@@ -156,6 +156,26 @@ fn each_session_begins_at_its_own_counts() {
     }
 }
 
+/// Of many lots of a series, none is taken for the first one.
+#[test]
+fn no_lot_is_taken_for_another() {
+    const LOTS: u64 = 30;
+    let (_dir, path) = private_dir();
+    let series = vec![Series { name: "bits".into(), planned: 2 * LOTS, lot: 2, longest: 100 }];
+    let info = StockInfo { series, ..info(2) };
+    let reserve = Reserve::create(&path, key(1), entropy(), info, vec![0xaa; 6].into()).unwrap();
+    (0..LOTS).for_each(|lot| reserve.put(0, 2, &[lot as u8; 100]).unwrap());
+    reserve.close().unwrap();
+    drop(reserve);
+    let file = |lot| path.join(format!("bits-{lot:08}.lot"));
+    let first = std::fs::read(file(0)).unwrap();
+    for lot in 1..LOTS {
+        std::fs::write(file(lot), &first).unwrap();
+        let taken = opened(&path).and_then(|reserve| reserve.lot(0, lot).map(drop));
+        assert!(matches!(taken, Err(StockError::Damaged(at, _)) if at == file(lot)), "{lot}");
+    }
+}
+
 /// Files are altered in bits of every byte, and cut to every length: no altered file is accepted, and the
 /// attempt to open it destroys nothing.
 #[test]
