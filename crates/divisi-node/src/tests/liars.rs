@@ -240,6 +240,24 @@ fn whoever_lists_another_key_is_the_odd_one() {
     assert!(found.key.exportable && found.differs == [PartyId::P2, PartyId::P3], "{found:?}");
 }
 
+/// A key that was not meant is refused also if one server lists it otherwise than the two others.
+#[test]
+fn another_key_is_refused_whoever_lists_it_otherwise() {
+    let key = "k".parse().unwrap();
+    let other: Lie = |m| {
+        if let ToClient::Keys { keys, .. } = m {
+            keys.iter_mut().for_each(|key| key.exportable ^= true);
+        }
+    };
+    for liar in 0..3 {
+        let error = served_with([0, 1, 2].map(|i| if i == liar { other } else { TRUTH }), |client| {
+            client.expect_key(Some([0xee; 16]));
+            client.key_destroy(&key).unwrap_err()
+        });
+        assert!(error.message.contains("belongs to another key by now"), "{error}");
+    }
+}
+
 /// Text of a server goes to a terminal: without control characters, and not without end.
 #[test]
 fn a_servers_words_are_cleaned() {
