@@ -293,13 +293,14 @@ fn a_stock_that_does_not_suffice_is_left_as_it_is() {
 /// Messages of these lengths, encrypted or decrypted.
 fn messages(mode: CipherMode, direction: Direction, lengths: &[usize]) -> JobSpec {
     let sealed = |bytes| (direction == Direction::Decrypt).then(|| (vec![0; bytes], Vec::new()));
+    let tag = if mode == CipherMode::Cmac { 16 } else { 0 };
     let message = |&bytes: &usize| ModeMessage {
         direction,
-        iv: vec![0; 16],
+        iv: vec![0; if tag > 0 { 0 } else { 16 }],
         aad: Vec::new(),
         bytes,
         spare_bits: 0,
-        tag_bytes: 0,
+        tag_bytes: tag,
         sealed: sealed(bytes),
     };
     let messages = lengths.iter().map(message).collect();
@@ -329,6 +330,8 @@ fn a_stock_suffices_for_all_messages_or_none() {
     for (mode, direction, enough, too_much) in [
         (ctr, to, &[64][..], &[16, 48][..]),
         (ctr, to, &[16, 32], &[48, 16]),
+        // whose lengths are groups of their own
+        (CipherMode::Cmac, to, &[32], &[16, 48]),
         // which encrypts its tweak in both directions
         (xts, to, &[32], &[16, 32]),
         (xts, back, &[32], &[48]),
