@@ -33,7 +33,11 @@ impl Rep3 {
         let verified = self.settled(bytes.to_vec())?;
         self.trio().session().observe_each(checks::S7, groups.len() as u64); // [S7]
         let opened = self.trio().open(&verified)?;
-        let any = |l: usize| opened.iter().filter_map(|column| column.get(l)).fold(0, |any, byte| any | byte);
-        Ok((0..groups.len()).map(|l| any(l) == 0).collect())
+        Ok((0..groups.len()).map(|lane| vanishes(&opened, lane)).collect())
     }
+}
+
+/// Whether a block, whose bytes are columns of lanes, is zero in all of them.
+fn vanishes(columns: &[impl AsRef<[u8]>], lane: usize) -> bool {
+    columns.iter().filter_map(|column| column.as_ref().get(lane)).fold(0, |any, byte| any | byte) == 0
 }
