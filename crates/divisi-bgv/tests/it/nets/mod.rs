@@ -18,11 +18,12 @@ use std::sync::Arc;
 /// Chooses what default tests change.
 const SEED: u64 = 1;
 
-fn shapes() -> Vec<NetShape> {
+/// Everything among so many parties.
+fn shapes(parties: usize) -> Vec<NetShape> {
     let of = |name, operation, form, run: fn(Session, u64, &Arc<Ring>) -> Result<(), Abort>| {
-        let ring = small(operation, form, 3);
+        let ring = small(operation, form, parties);
         let agreed = ring.parameters().describe(PublicParameters::new(name));
-        NetShape::new(name, 3, ShapeSecurity::Curious, move |session, seed, out: &mut ShapeOutcome| {
+        NetShape::new(name, parties, ShapeSecurity::Curious, move |session, seed, out: &mut ShapeOutcome| {
             run(session, seed, &ring)?;
             out.put("done", vec![1]);
             Ok(())
@@ -101,7 +102,8 @@ const SILENT: &[(&str, &str)] = &[
 fn net() -> MessageNet<'static> {
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
-        shapes: shapes(),
+        shapes: shapes(3),
+        crowds: shapes(5),
         silent: SILENT,
         checks: divisi_bgv::checks::ALL,
         idle: &[],

@@ -6,6 +6,9 @@
 //! written to a disk too early the number of checks before it; a value that goes to somebody else adds a
 //! receiver.
 //!
+//! Shapes of three parties have two peers: what is done for later ones is counted in crowds, of five parties
+//! or so, which are run honestly alone.
+//!
 //! Each shape that asks how many lanes it has is run with twice as many, too, and the checks that compare no
 //! more then are listed: a comparison of the first lane alone stands there.
 //!
@@ -26,6 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LIST: &str = "tests/it/nets/honest.txt";
 /// The heads of the last blocks.
 const RECEIVERS: &str = "who receives";
+const OF_MORE: &str = "who receives among more parties";
 const STEADY: &str = "no more with twice as many lanes";
 const SENT: &str = "what is alike in messages, with equal inputs";
 const OPENED: &str = "what is alike in the sums of messages";
@@ -161,13 +165,19 @@ fn steady([honest, twice]: [&[Honest]; 2]) -> Vec<String> {
 /// The list that these runs make.
 fn list(
     net: &MessageNet<'_>,
-    [honest, twice, equal]: [&[Honest]; 3],
+    [honest, twice, equal, crowds]: [&[Honest]; 4],
     name: &dyn Fn(u32) -> String,
 ) -> String {
     let varies = net.varies.iter().map(|(what, _)| *what).collect();
     let mut list = HEAD.to_owned();
     let mut block = |head: &str, items: Vec<String>| lists::block(&mut list, head, &items, ",");
     net.shapes.iter().zip(honest).for_each(|(shape, run)| block(shape.name, counted(run)));
+    for (shape, run) in net.crowds.iter().zip(crowds) {
+        block(&format!("{} by {}", shape.name, shape.parties), counted(run));
+    }
+    if !crowds.is_empty() {
+        block(OF_MORE, receivers(crowds, name, &varies));
+    }
     block(RECEIVERS, receivers(honest, name, &varies));
     let [sent, opened, to_all] = equal_inputs::lists(net, equal, name);
     let steady = steady([honest, twice]);
@@ -180,7 +190,7 @@ fn list(
 }
 
 /// What differs from the list, and which of these checks nobody executes.
-pub(super) fn judge(net: &MessageNet<'_>, runs: [&[Honest]; 3], name: &dyn Fn(u32) -> String) -> Vec<String> {
+pub(super) fn judge(net: &MessageNet<'_>, runs: [&[Honest]; 4], name: &dyn Fn(u32) -> String) -> Vec<String> {
     let (made, [honest, ..]) = (list(net, runs, name), runs);
     let mut faults = lists::judge(net.folder, LIST, &made, differences);
     let outcomes = honest.iter().flat_map(|run| &run.outcomes);
@@ -247,6 +257,35 @@ fn differences(written: &str, made: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::nets::messages::honest;
+    use crate::testing::nets::{NetShape, ShapeSecurity};
+    use crate::{checks, step};
+
+    #[test]
+    fn whoever_forgets_the_fourth_peer_is_named() {
+        let made = |peers: usize| {
+            let run = move |mut session: crate::Session, _, _: &mut _| {
+                let some = session.peers().into_iter().take(peers);
+                some.into_iter()
+                    .try_for_each(|peer| session.require(checks::M0_3, step!("planted"), true, Some(peer)))
+            };
+            let net = MessageNet {
+                folder: "",
+                shapes: Vec::new(),
+                crowds: vec![NetShape::new("toy", 5, ShapeSecurity::AllButOne, run)],
+                silent: &[],
+                checks: &[],
+                idle: &[],
+                varies: &[],
+                narrow: &[],
+            };
+            let runs = honest(&net.crowds, 1).unwrap();
+            list(&net, [&[], &[], &[], &runs], &|step| step.to_string())
+        };
+        assert_eq!(differences(&made(4), &made(4)), [""; 0]);
+        let found = differences(&made(4), &made(3));
+        assert!(matches!(&found[..], [one] if one.starts_with("toy by 5: M0.3 is ")), "{found:?}");
+    }
 
     #[test]
     fn what_differs_is_named() {

@@ -34,6 +34,9 @@ pub struct MessageNet<'a> {
     pub folder: &'a str,
     /// What is run.
     pub shapes: Vec<NetShape>,
+    /// What is run honestly alone, with more than three parties: what is done for the third peer and later
+    /// ones is counted there.
+    pub crowds: Vec<NetShape>,
     /// The steps of the crate's sources with which no shape sends a message, each with the reason.
     pub silent: &'a [(&'a str, &'a str)],
     /// The checks of the crate.
@@ -64,9 +67,11 @@ impl MessageNet<'_> {
         let name = |step: u32| names.get(&step).cloned().unwrap_or_else(|| format!("step {step:#010x}"));
         let (mut faults, mut rows) = (Vec::new(), BTreeMap::<String, [usize; 3]>::new());
         let name_of_all = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let runs = self.honest().and_then(|one| Ok((self.twice(&one)?, self.equal()?, one)));
-        let (honest, twice, equal) = match runs {
-            Ok((twice, equal, honest)) => (honest, twice, equal),
+        let runs = honest(&self.shapes, INPUTS)
+            .and_then(|one| Ok((self.twice(&one)?, honest(&self.shapes, EQUAL)?, one)))
+            .and_then(|all| Ok((all, honest(&self.crowds, INPUTS)?)));
+        let (honest, twice, equal, crowds) = match runs {
+            Ok(((twice, equal, honest), crowds)) => (honest, twice, equal, crowds),
             Err(faults) => return MessageCensus { name: name_of_all, shapes: 0, rows, faults },
         };
         for (step, messages) in honest.iter().flat_map(|run| run.messages()) {
@@ -107,7 +112,7 @@ impl MessageNet<'_> {
         let never = rows.keys().filter(|step| !altered.contains(*step));
         faults.extend(never.map(|step| format!("{step} was never changed")));
         faults.extend(self.unsent(folder, &rows));
-        faults.extend(checks::judge(self, [&honest, &twice, &equal], &name));
+        faults.extend(checks::judge(self, [&honest, &twice, &equal, &crowds], &name));
         faults.extend(doubts::judge(self, &honest));
         MessageCensus { name: name_of_all, shapes: self.shapes.len(), rows, faults }
     }
@@ -138,21 +143,7 @@ impl MessageNet<'_> {
         )
     }
 
-    /// The honest runs of all shapes, or why there are none.
-    fn honest(&self) -> Result<Vec<Honest>, Vec<String>> {
-        let one =
-            |i: usize| self.shapes.get(i).map_or_else(|| Err(String::new()), |shape| run(shape, 1, INPUTS));
-        all(many(self.shapes.len(), 2, one))
-    }
-
-    /// The honest runs with equal inputs.
-    fn equal(&self) -> Result<Vec<Honest>, Vec<String>> {
-        let one =
-            |i: usize| self.shapes.get(i).map_or_else(|| Err(String::new()), |shape| run(shape, 1, EQUAL));
-        all(many(self.shapes.len(), 2, one))
-    }
-
-    /// The same with twice as many lanes: nothing of shapes that do not ask how many.
+    /// The honest runs with twice as many lanes: nothing of shapes that do not ask how many.
     fn twice(&self, honest: &[Honest]) -> Result<Vec<Honest>, Vec<String>> {
         let none = || Honest { sent: Sent::new(), outcomes: Vec::new() };
         all(many(self.shapes.len(), 2, |i| {
@@ -181,6 +172,12 @@ impl MessageNet<'_> {
         }
         faults
     }
+}
+
+/// The honest runs of all these, with inputs of a seed, or why there are none.
+pub(super) fn honest(shapes: &[NetShape], inputs: u64) -> Result<Vec<Honest>, Vec<String>> {
+    let one = |i: usize| shapes.get(i).map_or_else(|| Err(String::new()), |shape| run(shape, 1, inputs));
+    all(many(shapes.len(), 2, one))
 }
 
 /// The honest run of a shape with so many times as many lanes, and with inputs of a seed.

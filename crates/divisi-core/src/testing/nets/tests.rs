@@ -111,6 +111,7 @@ fn faults(shapes: Vec<NetShape>, extent: Extent) -> Vec<String> {
     let net = MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         shapes,
+        crowds: Vec::new(),
         silent: &[],
         checks: &[],
         idle: &[],
@@ -126,6 +127,7 @@ fn a_protocol_without_faults_has_none() {
     let net = MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         shapes: vec![shape(Planted::Nothing)],
+        crowds: Vec::new(),
         silent: &[],
         checks: &[],
         idle: &[],
@@ -171,6 +173,7 @@ fn planted_comparisons_are_found() {
     let spared = MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         shapes: vec![shape(Planted::Nothing)],
+        crowds: Vec::new(),
         silent: &[],
         checks: &[],
         idle: &[],
@@ -188,6 +191,7 @@ fn a_forgotten_shape_is_found() {
     let net = MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         shapes: vec![shape(Planted::Nothing)],
+        crowds: Vec::new(),
         silent: &[],
         checks: &[],
         idle: &[],

@@ -66,6 +66,18 @@ fn shapes() -> Vec<NetShape> {
     ]
 }
 
+/// Each form among five.
+fn crowds() -> Vec<NetShape> {
+    use BitSource::{Dealer, Protocol};
+    use GarblingForm::{Improved, Paper};
+    vec![
+        shape("improved form", 5, Improved, false, Dealer),
+        shape("the paper's form", 5, Paper, false, Dealer),
+        shape("streamed", 5, Improved, true, Dealer),
+        shape("real bits", 5, Improved, false, Protocol),
+    ]
+}
+
 /// An AND of two bits, and nothing else.
 fn one_and() -> Program {
     let mut g = Build::new();
@@ -120,10 +132,11 @@ fn play(
 }
 
 fn net() -> MessageNet<'static> {
-    let (shapes, silent) = (shapes(), &[]);
+    let (shapes, crowds, silent) = (shapes(), crowds(), &[]);
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         shapes,
+        crowds,
         silent,
         checks: divisi_garble::checks::ALL,
         idle: &[],

@@ -77,7 +77,7 @@ fn each_part_of_what_is_drawn_is_used() {
     let net = PartNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         packages: &["divisi-mixed"],
-        shapes: super::shapes(),
+        shapes: super::shapes(super::PARTIES),
         idle: &[],
     };
     assert_eq!(net.judge(1), [] as [String; 0]);

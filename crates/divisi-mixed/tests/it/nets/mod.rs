@@ -28,16 +28,17 @@ const PARTIES: usize = 3;
 type How = Option<(Form, usize)>;
 const WHOLE: usize = usize::MAX;
 
-fn small(operation: Operation, (form, length): (Form, usize)) -> Arc<Ring> {
-    in_runs(operation, form, PARTIES, length)
+fn small(operation: Operation, parties: usize, (form, length): (Form, usize)) -> Arc<Ring> {
+    in_runs(operation, form, parties, length)
 }
 
 /// The same for numbers of 61 bits.
-fn wide(operation: Operation) -> Arc<Ring> {
-    ring(Parameters::danger_insecure(operation, Form::LeanTree, PARTIES, P62).unwrap())
+fn wide(operation: Operation, parties: usize) -> Arc<Ring> {
+    ring(Parameters::danger_insecure(operation, Form::LeanTree, parties, P62).unwrap())
 }
 
-fn shapes() -> Vec<NetShape> {
+/// Every way among so many parties.
+fn shapes(parties: usize) -> Vec<NetShape> {
     let ways: [(&'static str, usize, How); 6] = [
         ("transfers", 65, None),
         ("transfers for 130 lanes", 130, None),
@@ -46,10 +47,11 @@ fn shapes() -> Vec<NetShape> {
         ("refreshed ring", 65, Some((Form::LeanRing, 1))),
         ("paper's form, refreshed", 65, Some((Form::Paper, 1))),
     ];
-    let ways =
-        ways.map(|(name, lanes, how)| (name, lanes, how.map(|how| small(Operation::Bits, how)), false));
-    let wide_ways = [("wide numbers", 65, Some(wide(Operation::Bits)), true)];
-    let rings = [small(Operation::Triples, (Form::LeanTree, WHOLE)), wide(Operation::Triples)];
+    let ways = ways
+        .map(|(name, lanes, how)| (name, lanes, how.map(|how| small(Operation::Bits, parties, how)), false));
+    let wide_ways = [("wide numbers", 65, Some(wide(Operation::Bits, parties)), true)];
+    let rings =
+        [small(Operation::Triples, parties, (Form::LeanTree, WHOLE)), wide(Operation::Triples, parties)];
     let mut all = Vec::new();
     for (name, lanes, bits, is_wide) in ways.into_iter().chain(wide_ways) {
         let numbers = rings[usize::from(is_wide)].clone();
@@ -58,17 +60,17 @@ fn shapes() -> Vec<NetShape> {
         let run = move |session: Session, seed, out: &mut ShapeOutcome| {
             whole(session, seed, out, lanes, bits.as_ref(), &numbers)
         };
-        all.push(NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).agreeing(agreed));
+        all.push(NetShape::new(name, parties, ShapeSecurity::Curious, run).agreeing(agreed));
     }
     for (name, form) in [
         ("private tables along a tree", Form::LeanTree),
         ("private tables along a ring", Form::LeanRing),
         ("private tables in the paper's form", Form::Paper),
     ] {
-        let ring = small(Operation::PrivateTables, (form, WHOLE));
+        let ring = small(Operation::PrivateTables, parties, (form, WHOLE));
         let agreed = ring.parameters().describe(agreed());
         let run = move |session: Session, seed, out: &mut ShapeOutcome| private(session, seed, out, &ring);
-        all.push(NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).agreeing(agreed));
+        all.push(NetShape::new(name, parties, ShapeSecurity::Curious, run).agreeing(agreed));
     }
     let more: [(&'static str, Operation, Run); 3] = [
         ("encrypted numbers", Operation::Linear { weight: 16 }, encrypted),
@@ -76,10 +78,10 @@ fn shapes() -> Vec<NetShape> {
         ("tables of vectors", Operation::VectorTables, tables),
     ];
     for (name, operation, run) in more {
-        let ring = small(operation, (Form::LeanTree, WHOLE));
+        let ring = small(operation, parties, (Form::LeanTree, WHOLE));
         let agreed = ring.parameters().describe(agreed());
         let run = move |session: Session, seed, out: &mut ShapeOutcome| run(session, seed, out, &ring);
-        all.push(NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).agreeing(agreed));
+        all.push(NetShape::new(name, parties, ShapeSecurity::Curious, run).agreeing(agreed));
     }
     all
 }
@@ -90,12 +92,11 @@ type Run = fn(Session, u64, &mut ShapeOutcome, &Arc<Ring>) -> Result<(), Abort>;
 fn encrypted(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<Ring>) -> Result<(), Abort> {
     let keys = Keys::generate(&mut session, ring)?;
     let mut sampler = Sampler::new(&session);
-    let me = session.me().index();
-    for (holder, lanes) in PartyId::all(PARTIES).zip([5, 9, 1]) {
+    let (n, me) = (session.parties(), session.me().index());
+    for (holder, lanes) in PartyId::all(n).zip([5, 9, 1]) {
         let of = |more: u64| {
-            let shares: Vec<u64> = (0..lanes)
-                .map(|i| share(PARTIES, me, i, varied(seed, i as u64 + more) + seed, P32))
-                .collect();
+            let shares: Vec<u64> =
+                (0..lanes).map(|i| share(n, me, i, varied(seed, i as u64 + more) + seed, P32)).collect();
             Num::new(WipedVec::from(&*shares))
         };
         let mut x = a2e(&mut session, &keys, &mut sampler, holder, &of(1))?;
@@ -115,9 +116,9 @@ fn products(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<
     let mut setup = Setup::new(&mut session, SetupConfig::default())?;
     let keys = Keys::generate(&mut session, ring)?;
     let mut sampler = Sampler::new(&session);
-    let me = session.me().index();
+    let (n, me) = (session.parties(), session.me().index());
     for vectors in [2, 1] {
-        let bits = (0..4 * vectors).map(|i| share(PARTIES, me, i, (varied(seed, i as u64) + seed) & 1, 2));
+        let bits = (0..4 * vectors).map(|i| share(n, me, i, (varied(seed, i as u64) + seed) & 1, 2));
         let numbers = cot::b2a(&mut session, &mut setup, ring.plain(), &GmwBit::of(bits))?;
         let vector = |v: usize, out: &mut [u64]| {
             out.iter_mut().enumerate().for_each(|(i, out)| *out = (v + i + me) as u64);
@@ -132,16 +133,16 @@ fn products(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<
 fn tables(mut session: Session, seed: u64, out: &mut ShapeOutcome, ring: &Arc<Ring>) -> Result<(), Abort> {
     let keys = Keys::generate(&mut session, ring)?;
     let mut sampler = Sampler::new(&session);
-    let me = session.me().index();
+    let (n, me) = (session.parties(), session.me().index());
     for (call, length) in [2, 1].into_iter().enumerate() {
         let entry = |v: usize| {
             let shares: Vec<u64> = (0..length)
-                .map(|i| share(PARTIES, me, 2 * i + v, varied(seed, (i + v) as u64) + seed, P32))
+                .map(|i| share(n, me, 2 * i + v, varied(seed, (i + v) as u64) + seed, P32))
                 .collect();
             Num::new(WipedVec::from(&*shares))
         };
         let masked = prep_lut_vectors(&mut session, &keys, &mut sampler, &[[entry(0), entry(1)]])?;
-        let x = GmwBit::of([share(PARTIES, me, call, call as u64 & 1, 2)].into_iter());
+        let x = GmwBit::of([share(n, me, call, call as u64 & 1, 2)].into_iter());
         let found = masked.lookup(&mut session, &x)?;
         let opened = num::open(&mut session, ring.plain(), &Num::join(&found.iter().collect::<Vec<_>>()))?;
         out.put("entries", opened.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
@@ -162,7 +163,8 @@ fn whole(
     let (plain, p) = (numbers.plain(), numbers.plain().get());
     let gmw = Gmw::new(session, SetupConfig::default())?;
     let mut mixed = Mixed::new(gmw, plain, bits, Some(numbers))?;
-    let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
+    let (me, n) = (mixed.session().me(), mixed.session().parties());
+    let all: Vec<_> = PartyId::all(n).collect();
     for (call, lanes) in [out.lanes(lanes), 1].into_iter().enumerate() {
         let owner = all[call];
         let value = GmwBit::of((0..lanes).map(|i| (varied(seed, (i * i) as u64) + seed) % 3 % 2));
@@ -174,7 +176,7 @@ fn whole(
         let signs = mixed.prep_lut(1, lanes)?;
         let looked = mixed.lookup(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
         let product = mixed.multiply(&number, &looked[0])?;
-        let own: Vec<u64> = (0..2 * lanes).map(|i| share(PARTIES, me.index(), i, i as u64 + 9, p)).collect();
+        let own: Vec<u64> = (0..2 * lanes).map(|i| share(n, me.index(), i, i as u64 + 9, p)).collect();
         let signs = mixed.prep_lut_ahead(1, lanes)?;
         let tables = Num::new(WipedVec::from(&*own));
         let found = mixed.lookup_private(&tables, std::slice::from_ref(&bit), signs)?;
@@ -191,14 +193,13 @@ fn whole(
 fn private(mut session: Session, _: u64, out: &mut ShapeOutcome, ring: &Arc<Ring>) -> Result<(), Abort> {
     let keys = Keys::generate(&mut session, ring)?;
     let mut sampler = Sampler::new(&session);
-    let (me, plain) = (session.me().index(), ring.plain());
+    let (n, me, plain) = (session.parties(), session.me().index(), ring.plain());
     for (width, count) in [(1, 5), (3, 2), (8, 1)] {
         let entries = 1 << width;
-        let own: Vec<u64> =
-            (0..entries * count).map(|i| share(PARTIES, me, i, i as u64 * 7 % P32, P32)).collect();
+        let own: Vec<u64> = (0..entries * count).map(|i| share(n, me, i, i as u64 * 7 % P32, P32)).collect();
         let own = Num::new(WipedVec::from(&*own));
         let tables = prep_lut_polysize(&mut session, &keys, &mut sampler, width, &[own])?;
-        let bit = |j: usize| GmwBit::of((0..count).map(|i| share(PARTIES, me, i, (i >> j & 1) as u64, 2)));
+        let bit = |j: usize| GmwBit::of((0..count).map(|i| share(n, me, i, (i >> j & 1) as u64, 2)));
         let looked = tables.lookup(&mut session, &(0..width).map(bit).collect::<Vec<_>>())?;
         let opened = num::open(&mut session, plain, &looked)?;
         out.put("entries", opened.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>());
@@ -218,7 +219,8 @@ const SILENT: &[(&str, &str)] = &[
 fn net() -> MessageNet<'static> {
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
-        shapes: shapes(),
+        shapes: shapes(PARTIES),
+        crowds: shapes(5),
         silent: SILENT,
         checks: divisi_mixed::checks::ALL,
         idle: &[],

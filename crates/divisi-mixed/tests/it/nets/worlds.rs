@@ -64,9 +64,9 @@ fn the_others_cannot_tell_two_worlds_apart() {
         ("lean tree", Some((Form::LeanTree, WHOLE))),
         ("refreshed ring", Some((Form::LeanRing, 1))),
     ];
-    let numbers = small(Operation::Triples, (Form::LeanTree, WHOLE));
+    let numbers = small(Operation::Triples, 3, (Form::LeanTree, WHOLE));
     let shapes = ways.into_iter().map(|(name, how)| {
-        let (bits, numbers) = (how.map(|how| small(Operation::Bits, how)), numbers.clone());
+        let (bits, numbers) = (how.map(|how| small(Operation::Bits, 3, how)), numbers.clone());
         let rings = bits.iter().chain([&numbers]);
         let agreed = rings.fold(agreed(), |all, ring| ring.parameters().describe(all));
         WorldShape::new(name, super::PARTIES, &[2, 3], move |session, run| {

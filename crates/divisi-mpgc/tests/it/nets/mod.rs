@@ -28,9 +28,10 @@ const PARTIES: usize = 3;
 /// hundred times what a run computes.
 const LIMIT: Duration = Duration::from_secs(4);
 
-fn shapes() -> Vec<NetShape> {
+/// Each way among so many parties.
+fn shapes(parties: usize) -> Vec<NetShape> {
     let by = |form| {
-        let lattice = Lattice::danger_insecure(operation(form), form, PARTIES, P16).unwrap();
+        let lattice = Lattice::danger_insecure(operation(form), form, parties, P16).unwrap();
         let agreed = lattice.describe(PublicParameters::new("ciphertexts"));
         (LookupMethod::Ciphertexts(Arc::new(Ring::new(lattice).unwrap())), agreed)
     };
@@ -38,7 +39,7 @@ fn shapes() -> Vec<NetShape> {
     let of = |name, lanes, way: LookupMethod| {
         let run =
             move |session: Session, seed, out: &mut ShapeOutcome| whole(session, seed, out, lanes, &way);
-        NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).waiting(LIMIT)
+        NetShape::new(name, parties, ShapeSecurity::Curious, run).waiting(LIMIT)
     };
     vec![
         of("transfers", 3, LookupMethod::Transfers),
@@ -89,7 +90,8 @@ const SILENT: &[(&str, &str)] = &[];
 fn net() -> MessageNet<'static> {
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
-        shapes: shapes(),
+        shapes: shapes(PARTIES),
+        crowds: shapes(5),
         silent: SILENT,
         checks: divisi_mpgc::checks::ALL,
         idle: &[],

@@ -96,7 +96,7 @@ fn each_part_of_what_is_drawn_is_used() {
     let net = PartNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         packages: &["divisi-ot"],
-        shapes: super::shapes(),
+        shapes: super::shapes(3),
         idle,
     };
     assert_eq!(net.judge(1), [] as [String; 0]);

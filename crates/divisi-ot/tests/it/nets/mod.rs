@@ -15,9 +15,10 @@ use std::time::Duration;
 /// Chooses what default tests change.
 const SEED: u64 = 1;
 
-fn shapes() -> Vec<NetShape> {
+/// Everything, among so many parties.
+fn shapes(parties: usize) -> Vec<NetShape> {
     let of = |name, security, run: Run, base| {
-        NetShape::new(name, 3, security, move |session, _, out: &mut ShapeOutcome| {
+        NetShape::new(name, parties, security, move |session, _, out: &mut ShapeOutcome| {
             run(session, base, out)?;
             out.put("done", vec![1]);
             Ok(())
@@ -103,10 +104,12 @@ fn products(mut session: Session, base: Base, out: &mut ShapeOutcome) -> Result<
 }
 
 fn net() -> MessageNet<'static> {
-    let (shapes, silent) = (shapes(), &[]);
+    let [shapes, crowds] = [3, 5].map(shapes);
+    let silent = &[];
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         shapes,
+        crowds,
         silent,
         checks: divisi_ot::checks::ALL,
         idle: &[],

@@ -103,22 +103,27 @@ fn words(seed: u64, count: u64) -> Entries {
 const SILENT: &[(&str, &str)] = &[];
 
 fn net() -> MessageNet<'static> {
-    let shape = |name, body: &str, inputs: fn(u64) -> Vec<Entries>| {
+    let shape = |name, parties, body: &str, inputs: fn(u64) -> Vec<Entries>| {
         let program = text::read(body, &|name| Err(name.to_owned())).unwrap();
         let code = lower(&program).unwrap();
         let both = (program, code);
         let run =
             move |session: Session, seed, out: &mut ShapeOutcome| play(session, seed, out, &both, inputs);
-        NetShape::new(name, PARTIES, ShapeSecurity::Curious, run).agreeing(lattice(PARTIES).1)
+        NetShape::new(name, parties, ShapeSecurity::Curious, run).agreeing(lattice(parties).1)
     };
     let kinds = |seed: u64| {
         let divisor = Entries::Num(vec![1 + (seed % 9) as i64]);
         vec![numbers(seed, 8, 3), numbers(seed, 201, 3), divisor, words(seed, 3), words(seed, 1)]
     };
+    let for_five = BODY
+        .replace(" 1,2,3", " 1,2,3,4,5")
+        .replace(" 2,3", " 2,4,5")
+        .replace("output both 3", "output both 5");
     let lanes = |seed| vec![numbers(seed, 256, 130), numbers(seed, 200, 130), words(seed, 130)];
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
-        shapes: vec![shape("a program", BODY, kinds), shape("130 lanes", &many(), lanes)],
+        shapes: vec![shape("a program", PARTIES, BODY, kinds), shape("130 lanes", PARTIES, &many(), lanes)],
+        crowds: vec![shape("a program", 5, &for_five, kinds)],
         silent: SILENT,
         checks: &[],
         idle: &[],

@@ -43,6 +43,7 @@ fn net() -> MessageNet<'static> {
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         shapes,
+        crowds: Vec::new(),
         silent,
         checks: divisi_rep3::checks::ALL,
         idle: &[],

@@ -123,7 +123,7 @@ fn each_part_of_what_is_drawn_is_used() {
     };
     let few =
         [shape("zeros, tables and clients", leaves), shape("MASCOT", mascot), shape("buckets", buckets)];
-    let shapes = super::online::shapes().into_iter().chain(few).collect();
+    let shapes = super::online::shapes(3).into_iter().chain(few).collect();
     let words = "an element is made of 16 bytes, of which 48 bits remain";
     let idle = &[
         ("spdz own", "triple.rs", IdlePart::End(80), words),

@@ -13,18 +13,19 @@ use std::time::Duration;
 /// The time limit, because rows are made in two strands of one thread, so that no time is skipped.
 const LIMIT: Duration = Duration::from_secs(4);
 
-pub fn shapes() -> Vec<NetShape> {
+/// Everything among so many parties.
+pub fn shapes(parties: usize) -> Vec<NetShape> {
     let all = [
-        shape("tables of buckets", 3, |session, seed, out| {
+        shape("tables of buckets", parties, |session, seed, out| {
             made(session, seed, out, Preparation::Bucketed, SpdzProtocol::Lookup)
         }),
-        shape("products of buckets", 3, |session, seed, out| {
+        shape("products of buckets", parties, |session, seed, out| {
             made(session, seed, out, Preparation::Bucketed, SpdzProtocol::BitDecomposition)
         }),
-        shape("tables of MASCOT", 3, |session, seed, out| {
+        shape("tables of MASCOT", parties, |session, seed, out| {
             made(session, seed, out, Preparation::Mascot, SpdzProtocol::Lookup)
         }),
-        shape("products of MASCOT", 3, |session, seed, out| {
+        shape("products of MASCOT", parties, |session, seed, out| {
             made(session, seed, out, Preparation::Mascot, SpdzProtocol::BitDecomposition)
         }),
     ];

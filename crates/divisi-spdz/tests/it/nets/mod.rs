@@ -75,11 +75,14 @@ const VARIES: &[(&str, &str)] =
     &[("divisi_spdz::stock/stock.used_up", "whoever notices first says it, and the others need not")];
 
 fn net() -> MessageNet<'static> {
-    let shapes = [online::shapes(), made::shapes(), stocks::shapes()].into_iter().flatten().collect();
+    let shapes = [online::shapes(3), made::shapes(3), stocks::shapes()].into_iter().flatten().collect();
+    let crowds =
+        online::shapes(5).into_iter().chain(made::shapes(4)).filter(|shape| shape.parties > 3).collect();
     let silent = &[];
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         shapes,
+        crowds,
         silent,
         checks: divisi_spdz::checks::ALL,
         idle: &[],

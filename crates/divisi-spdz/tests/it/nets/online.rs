@@ -17,30 +17,35 @@ type Out<'a> = &'a mut ShapeOutcome;
 /// Lanes of two calls: three groups with a tail, and a few.
 pub const CALLS: [usize; 2] = [130, 5];
 
-pub fn shapes() -> Vec<NetShape> {
+/// Everything among so many parties.
+pub fn shapes(parties: usize) -> Vec<NetShape> {
     vec![
-        shape("lookups of bytes", 3, |session, seed, out| bytes(session, seed, out, SpdzProtocol::Lookup)),
+        shape("lookups of bytes", parties, |session, seed, out| {
+            bytes(session, seed, out, SpdzProtocol::Lookup)
+        }),
         shape("lookups of bytes of two", 2, |session, seed, out| {
             bytes(session, seed, out, SpdzProtocol::Lookup)
         }),
-        shape("products of bytes", 3, |session, seed, out| {
+        shape("products of bytes", parties, |session, seed, out| {
             bytes(session, seed, out, SpdzProtocol::RivainProuff)
         }),
-        shape("decompositions", 3, |session, seed, out| {
+        shape("decompositions", parties, |session, seed, out| {
             bytes(session, seed, out, SpdzProtocol::BitDecomposition)
         }),
-        shape("lookups of values", 3, lookups_of_values),
-        shape("tables of DES", 3, |session, seed, out| {
+        shape("lookups of values", parties, lookups_of_values),
+        shape("tables of DES", parties, |session, seed, out| {
             tables::<Gf48>(session, seed, out, SpdzProtocol::Lookup)
         }),
-        shape("polynomials", 3, |session, seed, out| {
+        shape("polynomials", parties, |session, seed, out| {
             tables::<Gf48>(session, seed, out, SpdzProtocol::BitDecomposition)
         }),
-        shape("all powers", 3, |session, seed, out| tables::<Gf42>(session, seed, out, SpdzProtocol::Raw)),
-        shape("TinyTable", 3, tiny),
-        shape("TinyTable of bits", 3, tiny_bits),
-        shape("programs", 3, programs),
-        shape("clients", 3, super::client::clients),
+        shape("all powers", parties, |session, seed, out| {
+            tables::<Gf42>(session, seed, out, SpdzProtocol::Raw)
+        }),
+        shape("TinyTable", parties, tiny),
+        shape("TinyTable of bits", parties, tiny_bits),
+        shape("programs", parties, programs),
+        shape("clients", parties, super::client::clients),
     ]
 }
 

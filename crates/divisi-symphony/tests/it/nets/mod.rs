@@ -147,6 +147,7 @@ fn net() -> MessageNet<'static> {
     MessageNet {
         folder: env!("CARGO_MANIFEST_DIR"),
         shapes: shapes(),
+        crowds: Vec::new(),
         silent: SILENT,
         checks: &[],
         idle: &[],
