@@ -296,6 +296,17 @@ mod tests {
             let error = ciphertext(&context, answers, 1).unwrap_err();
             assert_eq!(error.peer, named.and_then(PartyId::new), "{second} {third}");
         }
+        for bit in 0..256 {
+            let right = chunk_digest(&[7; 32], &[0]);
+            let mut other = right;
+            other[bit / 8] ^= 1 << (bit % 8);
+            for (digests, named) in [([right, other], 3), ([other, right], 2)] {
+                let [second, third] = digests.map(ToClient::Digest);
+                let answers = [ToClient::Ciphertext(Blob(vec![0])), second, third];
+                let error = ciphertext(&[7; 32], answers, 1).unwrap_err();
+                assert_eq!(error.peer, PartyId::new(named), "{bit}");
+            }
+        }
     }
 
     /// A client sends as much associated data as servers take, and no more.

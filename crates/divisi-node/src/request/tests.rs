@@ -108,6 +108,12 @@ fn what_a_request_carries_has_a_longest_length() {
         assert_eq!(Item::KeyImport(new.clone()).is_well_formed(), good, "{clients} {name}");
         assert_eq!(Item::KeyNew(new).is_well_formed(), good, "{clients} {name}");
     }
+    // each name of a list is looked at
+    for place in 0..CLIENTS {
+        let mut clients = vec!["x".to_owned(); CLIENTS];
+        clients[place] = "\u{1b}[2J".into();
+        assert!(!KeyEntry { clients, ..entry() }.is_well_formed(), "{place}");
+    }
 }
 
 fn request(item: Item) -> ToServer {

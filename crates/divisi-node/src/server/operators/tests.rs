@@ -119,6 +119,25 @@ fn an_order_waits_until_all_three_have_asked() {
     assert!(askings[0].is_some() && askings[0] < askings[1] && askings[2].is_none(), "{askings:?}");
 }
 
+/// A list of many clients is another one if it differs in one of them, has one less, or one more.
+#[test]
+fn every_client_of_an_order_is_compared() {
+    let (mut orders, now) = orders();
+    let names = |count: usize| (0..count).map(|i| format!("c{i:02}")).collect::<Vec<String>>();
+    let order = |clients: Vec<String>| Order::chown("k".parse().unwrap(), clients);
+    let given = order(names(CLIENTS));
+    orders.ask(&given, ID, now).unwrap();
+    assert_eq!(orders.stands(&given, ID, now), SAME);
+    for place in 0..CLIENTS {
+        let mut other = names(CLIENTS);
+        other[place].push('x');
+        assert_eq!(orders.stands(&order(other), ID, now), OTHER, "{place}");
+    }
+    for count in [1, 2, CLIENTS / 2, CLIENTS - 1, CLIENTS + 1] {
+        assert_eq!(orders.stands(&order(names(count)), ID, now), OTHER, "{count}");
+    }
+}
+
 /// An order that not all servers carried out can be given again.
 #[test]
 fn what_failed_may_be_asked_for_again() {

@@ -4,8 +4,8 @@
 use super::*;
 use crate::admit::Who;
 use crate::operator::{Deed, Order};
-use crate::request::ToServer;
 use crate::request::tests::client_messages;
+use crate::request::{SboxChoice, ToServer};
 use crate::wire::{Blob, decode, encode};
 use divisi_rep3::deal::Part;
 use std::collections::{HashMap, HashSet};
@@ -65,6 +65,23 @@ fn every_bit_of_a_request_is_compared() {
         }
     }
     assert!(kinds > 12 && digests.len() > 500, "{kinds} {}", digests.len());
+}
+
+/// Also of associated data of the greatest length, wherever they differ, and of what comes behind them.
+#[test]
+fn every_part_of_a_long_request_is_compared() {
+    let of = |aad: Vec<u8>, length: u64| {
+        let way = SboxChoice::DEFAULT;
+        let item = Item::Encrypt { key: "k".parse().unwrap(), aad: Blob(aad), length, way };
+        compared(who(), &item, offer(), StepData::Nothing).0[0]
+    };
+    let places = std::iter::successors(Some(1), |place| Some(2 * place)).take_while(|place| *place < AAD);
+    let mut seen = HashSet::from([of(vec![0; AAD], 1), of(vec![0; AAD], 2)]);
+    for place in places.flat_map(|place| [place - 1, AAD - place]) {
+        let mut aad = vec![0; AAD];
+        aad[place] = 1;
+        assert!(seen.insert(of(aad, 1)), "{place}");
+    }
 }
 
 /// The same of who asks, of the request's connection and number, and of the step.

@@ -38,6 +38,27 @@ fn a_name_that_servers_have_used_differently_is_not_taken() {
     }
 }
 
+/// A new key names clients that all servers know: wherever in its list another one stands, nothing is made.
+#[test]
+fn every_client_of_a_new_key_is_known() {
+    let three = Three::asked_for_key();
+    let name: KeyName = "l".parse().unwrap();
+    let Item::KeyNew(new) = new_key(name.clone(), KeyType::Aes128) else { panic!("a new key") };
+    three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        for (number, unknown) in (2..).zip([0, 1, 8, 31, 63]) {
+            let mut clients = vec!["alicia".to_owned(); 64];
+            clients[unknown] = "nobody".into();
+            three.ask_for(i, 1, number, Item::KeyNew(NewKey { clients, ..new.clone() }));
+            state.round(LEADER, &[step_of(number, 0)]).unwrap();
+            let failed = three.refusal(i, 1, number).expect("refused at all three");
+            let words = "client nobody is not in the configuration";
+            assert!(failed.message.contains(words), "{unknown}: {failed:?}");
+        }
+        assert!(state.node.keys.load(&name).unwrap().is_none());
+    });
+}
+
 /// Who has another key of a name says so from its own knowledge, and the others by hearsay.
 #[test]
 fn who_has_another_key_of_a_name_knows_it() {

@@ -38,6 +38,45 @@ fn every_use_of_a_key_ends_with_it() {
     }
 }
 
+/// However many connections use it.
+#[test]
+fn all_uses_of_a_key_end_with_it() {
+    let (key, way): (KeyName, _) = ("k".parse().unwrap(), SboxChoice::DEFAULT);
+    let (mut schedule, now) = schedule();
+    let ids = [1, 2, 3, 4, 5, 6, 7].map(|id| enter(&mut schedule, ["alicia", "alice"][id % 2], id as u8));
+    for id in &ids {
+        let item = Item::EncryptStream { key: key.clone(), aad: Blob(vec![]), way };
+        schedule.receive(id, ToServer::Request { number: 1, item }, 40, now).unwrap();
+        let offer = Offer { connection: *id, number: 1, step: 0 };
+        schedule.ran(&offer, After::More { in_hand: false }, Duration::ZERO, now);
+    }
+    schedule.key_is_revoked(&key, "alice", now);
+    assert_eq!(ids.map(|id| schedule.has(&id, 1)), [false, true, false, true, false, true, false]);
+    schedule.key_is_gone(&key, "was destroyed", now);
+    assert!(ids.iter().all(|id| !schedule.has(id, 1)));
+}
+
+/// The request of a client that keeps something from one server ends half a time limit after it was missed,
+/// however often it was offered in vain.
+#[test]
+fn what_a_server_lacks_is_waited_for_half_a_time_limit() {
+    for every in [7, 64, 1000] {
+        let (mut schedule, start) = schedule();
+        let id = enter(&mut schedule, "late", 1);
+        schedule.receive(&id, hash(1), 40, start).unwrap();
+        let offer = Offer { connection: id, number: 1, step: 0 };
+        let waits = |ms: &u64| {
+            let now = start + Duration::from_millis(*ms);
+            assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
+            schedule.put_back(&offer, Vec::new(), PartyId::P3, now);
+            schedule.tick(now);
+            !schedule.has(&id, 1)
+        };
+        let ended = (0..9000).step_by(every).find(waits);
+        assert!(ended.is_some_and(|ms| (5000..6000).contains(&ms)), "{every}: {ended:?}");
+    }
+}
+
 /// A request that waited too long ends by what it waited for: that its client takes its answers, or sends
 /// something.
 #[test]
