@@ -53,7 +53,7 @@ mod tests {
     use crate::memo::Memo;
     use crate::packed::Kinds;
     use crate::{Build, BuildBit, Gates, Level, LinearGate, Program, Slot};
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     type Circuit = fn(&mut Build, [BuildBit; 3]) -> Vec<BuildBit>;
 
@@ -267,6 +267,36 @@ mod tests {
         }
         assert!(seen.len() > 400, "{}", seen.len());
         assert_eq!((ones, zeros), ([255; 32], [255; 32]), "a bit of the digest is always the same");
+    }
+
+    /// The same in lists of hundreds of elements, of every kind.
+    #[test]
+    fn long_lists_are_in_the_digest_to_their_ends() {
+        let slot = |i: u32| Slot(i);
+        let all = || 0..300_u32;
+        let linear = all().map(|i| LinearGate::Xor { out: slot(i), x: slot(i + 1), y: slot(i + 2) });
+        let terms = all().map(|i| (slot(i), slot(i + 1))).collect();
+        let sums = all().map(|i| (slot(i), vec![(slot(i), slot(i + 1))])).chain([(slot(7), terms)]);
+        let small = |i| (vec![LinearGate::Not { out: slot(i), x: slot(i + 1) }], vec![]);
+        let first = Parts {
+            inputs: vec![2; 300],
+            outputs: vec![1; 300],
+            slots: 9,
+            levels: all().map(small).chain([(linear.collect(), sums.collect())]).collect(),
+            results: all().map(slot).collect(),
+        };
+        let mut seen = BTreeSet::from([first.program().digest()]);
+        let mut count = first.clone();
+        let (widths, slots) = count.numbers();
+        for place in (0..widths.len() + slots.len()).step_by(13) {
+            let mut other = first.clone();
+            let (mut widths, mut slots) = other.numbers();
+            match place.checked_sub(widths.len()) {
+                None => *widths[place] += 1,
+                Some(place) => slots[place].0 += 1000,
+            }
+            assert!(seen.insert(other.program().digest()), "{place}");
+        }
     }
 
     /// Lists whose elements follow each other without a gap, so that only their lengths tell where one ends:

@@ -93,37 +93,50 @@ fn a_file_that_changes_is_noticed() {
     assert!(refused > 50, "{refused}");
 }
 
+/// A stream over a file of which so many readings find the first version.
+fn open(first: &[u8], then: &[u8], readings: usize, length: Option<u64>) -> Result<Stream, CircuitFault> {
+    let (first, then, readings) = (first.to_vec(), then.to_vec(), Mutex::new(readings));
+    Stream::open(Changing { first, then, readings, length })
+}
+
+/// The change is noticed at the second reading of an opening, and at those of a run.
+fn changes(first: &[u8], then: &[u8]) {
+    assert_eq!(open(first, then, 1, None).unwrap_err(), CircuitFault::Changed);
+    let stream = open(first, then, 3, None).unwrap();
+    assert_eq!(steps(&stream).1, Ok(()));
+    assert_eq!(steps(&stream).1, Err(CircuitFault::Changed));
+}
+
+const GATES: &str = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
+/// The bytes that are compared at once.
+const PIECE: usize = 1 << 16;
+
+/// The gates, and comments up to a length.
+fn commented(length: usize) -> Vec<u8> {
+    let comment = format!("#{}\n", "c".repeat(98)).into_bytes();
+    GATES.bytes().chain(comment.into_iter().cycle()).take(length).collect()
+}
+
+fn with_another_byte(first: &[u8], at: usize) -> Vec<u8> {
+    let mut then = first.to_vec();
+    then[at] = if then[at] == b'c' { b'd' } else { b'c' };
+    then
+}
+
 /// Any byte of any piece, a length other than the one that is stated, and pieces that come or go, also if no
-/// gate stands in them: at the second reading of an opening, and at those of a run.
+/// gate stands in them.
 #[test]
 fn a_file_that_changes_in_any_byte_is_noticed() {
-    let gates = "1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n";
-    let open = |first: &[u8], then: &[u8], readings, length| {
-        let (first, then, readings) = (first.to_vec(), then.to_vec(), Mutex::new(readings));
-        Stream::open(Changing { first, then, readings, length })
-    };
-    let changes = |first: &[u8], then: &[u8]| {
-        assert_eq!(open(first, then, 1, None).unwrap_err(), CircuitFault::Changed);
-        let stream = open(first, then, 3, None).unwrap();
-        assert_eq!(steps(&stream).1, Ok(()));
-        assert_eq!(steps(&stream).1, Err(CircuitFault::Changed));
-    };
-    let of = |length: usize| -> Vec<u8> {
-        let comment = format!("#{}\n", "c".repeat(98)).into_bytes();
-        gates.bytes().chain(comment.into_iter().cycle()).take(length).collect()
-    };
-    let piece = 1 << 16;
+    let piece = PIECE;
     for length in [2 * piece - 1, 2 * piece, 2 * piece + 1] {
-        let first = of(length);
+        let first = commented(length);
         let ends = [0, 1, piece / 2, piece - 1, piece, 3 * piece / 2, 2 * piece - 1, length - 1];
         for at in ends.into_iter().filter(|at| *at < length) {
-            let mut then = first.clone();
-            then[at] = if then[at] == b'c' { b'd' } else { b'c' };
-            changes(&first, &then);
+            changes(&first, &with_another_byte(&first, at));
         }
-        for other in [0, 1, gates.len(), piece, 2 * piece - 1, 2 * piece, 2 * piece + 1, 3 * piece] {
+        for other in [0, 1, GATES.len(), piece, 2 * piece - 1, 2 * piece, 2 * piece + 1, 3 * piece] {
             if other != length && other > 0 {
-                changes(&first, &of(other));
+                changes(&first, &commented(other));
             }
             // less or more than what is stated comes at the first reading, again and again
             let stated = open(&first, &first, 3, Some(other as u64));
@@ -133,6 +146,19 @@ fn a_file_that_changes_in_any_byte_is_noticed() {
                 stated.unwrap_err() == CircuitFault::Changed
             });
         }
+    }
+}
+
+/// Also behind the first MiB; and the digest, which parties compare, is of all pieces.
+#[test]
+fn a_long_file_is_compared_to_its_end() {
+    let first = commented(33 * PIECE + 5);
+    let digest = |file: &[u8]| Stream::open(file.to_vec()).unwrap().digest();
+    let own = digest(&first);
+    for at in [8 * PIECE, 16 * PIECE, 32 * PIECE - 1, first.len() - 1] {
+        let then = with_another_byte(&first, at);
+        changes(&first, &then);
+        assert_ne!(digest(&then), own, "{at}");
     }
 }
 

@@ -161,7 +161,8 @@ fn inputs_that_do_not_fit_are_refused() {
     assert!(program.replay(&mut Words, &[1]).is_none());
 }
 
-/// A gate of each kind whose result is public or that of another wire, and no other: engines never see it.
+/// A gate of each kind whose result is public or that of another wire, and no other, in the first level or
+/// in a late one: engines never see it.
 #[test]
 fn each_kind_of_public_gate_is_folded_alone() {
     type Kind = fn(&mut Build, [BuildBit; 4]) -> BuildBit;
@@ -177,9 +178,10 @@ fn each_kind_of_public_gate_is_folded_alone() {
             g.xor(x, zero)
         }),
     ];
-    for (kind, gate) in kinds {
+    for ((kind, gate), depth) in kinds.iter().flat_map(|kind| [(kind, 0), (kind, 70)]) {
         let mut g = Build::verbatim();
         let [x, y] = g.input(2)[..] else { panic!("two wires") };
+        let x = (0..depth).fold(x, |x, _| g.and(x, y));
         let (not, one) = (g.not(x), g.constant(true));
         let result = gate(&mut g, [x, y, not, one]);
         let reader = g.and(result, y);

@@ -99,6 +99,19 @@ fn what_everybody_knows_is_no_step() {
     assert_eq!(plain::run_stream(&stream, &inputs).unwrap(), plain::run(&program, &inputs).unwrap());
 }
 
+/// Nor do they behind thousands of products.
+#[test]
+fn what_everybody_knows_is_no_step_however_late() {
+    let ands = 5000;
+    let mut text = format!("{} {}\n2 1 1\n1 1\n\n", ands + 2, ands + 4);
+    (0..ands).for_each(|i| text += &format!("2 1 {} 0 {} AND\n", i + 1, i + 2));
+    // the last product with itself, and that with the other input
+    text += &format!("2 1 {0} {0} {1} XOR\n2 1 {1} 0 {2} AND\n", ands + 1, ands + 2, ands + 3);
+    let stream = Stream::open(text.into_bytes()).unwrap();
+    assert_eq!((stream.and_count(), stream.counts().and), (ands, ands + 1));
+    check_steps(&stream);
+}
+
 /// The streamed reader accepts and refuses what the reader into memory does, for circuits of other programs.
 #[test]
 fn circuits_in_the_wild_are_the_same_in_their_file() {
