@@ -275,6 +275,21 @@ mod tests {
     use divisi_field::Gf48;
     use std::collections::BTreeSet;
 
+    /// No two parties of a process have one number: a debt to one of them could be paid by another one.
+    #[test]
+    fn numbers_of_parties_do_not_return() {
+        let mut numbers = BTreeSet::new();
+        // more than a byte counts
+        for session in 1..=150 {
+            let ends = run(2, &PublicParameters::new("numbers"), |session| {
+                let party = Party::new(session, Alpha::new(Gf48::ONE))?;
+                Ok(party.number())
+            });
+            numbers.extend(ends.into_iter().map(Result::unwrap));
+            assert_eq!(numbers.len(), 2 * session);
+        }
+    }
+
     /// Each pair of parties has a stream of its own for sharings of zero, and another one for those that
     /// clients get, however many parties there are: what two parties lack is known to all others together.
     #[test]

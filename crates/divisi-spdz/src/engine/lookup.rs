@@ -162,7 +162,7 @@ pub(super) mod tests {
     use crate::share::Auth;
     use divisi_core::testing::{Harness, MessageDirection, Recording, party};
     use divisi_core::{PublicParameters, Session};
-    use divisi_field::Gf48;
+    use divisi_field::{Gf8, Gf48};
 
     /// Lanes of a lookup.
     pub const LANES: usize = 64;
@@ -215,5 +215,36 @@ pub(super) mod tests {
         });
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
         all_differ(&recordings, OPEN.name, places(1 << 16).len());
+    }
+
+    /// A layer of whatever size has a table of its own for each lookup, and the next layer has others.
+    #[test]
+    fn no_table_serves_two_layers() {
+        let sizes = || (1..=12).flat_map(|k| [(1 << k) - 1, 1 << k, (1 << k) + 1]);
+        let all = 2 * sizes().max().unwrap();
+        let harness = Harness::new(2, &PublicParameters::new("large layers"));
+        let recordings = harness.recordings();
+        let ends = harness.act(|session| {
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?;
+            let (s, entries) = (numbered(e.session(), all), Pages::zeros(ENTRIES * all));
+            let masks: Vec<u8> = s.x.iter().map(|s: &Gf8| s.0).collect();
+            let d = Direction::Encrypt;
+            e.lookups.tables[index(d)] = Tables { s, entries, used: 0 };
+            for count in sizes() {
+                e.lookups.tables[index(d)].used = 0;
+                e.lookup(d, &mut [&mut AuthByte::zeros(count)])?;
+                e.lookup(d, &mut [&mut AuthByte::zeros(count)])?;
+                assert_eq!(e.lookups.tables[index(d)].used, 2 * count);
+            }
+            Ok(masks)
+        });
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+        // the indices are zeros, so what is opened are the masks themselves
+        let told = recordings[0].bodies(MessageDirection::Out, party(2), OPEN.name);
+        assert_eq!(told.len(), 2 * sizes().count());
+        for (layers, count) in told.chunks(2).zip(sizes()) {
+            assert!(layers.concat() == ends[0].as_ref().unwrap()[..2 * count], "{count}");
+        }
     }
 }

@@ -311,6 +311,32 @@ mod tests {
         macs().collect::<HashSet<_>>().len() == macs().count()
     }
 
+    /// Known bits that were made ahead are given once, in pieces of whatever size, and each with its value.
+    #[test]
+    fn known_bits_made_ahead_are_given_once() {
+        let sizes = || (0..=16).flat_map(|k| [(1 << k) - 1, 1 << k, (1 << k) + 1]);
+        let ends = run(2, &PublicParameters::new("known bits ahead"), |session| {
+            let (party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut e = Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)?;
+            let mut wrong = Vec::new();
+            for count in sizes() {
+                let owner = PartyId::P2;
+                e.preprocess_known(&[(owner, 2 * count + 3)])?;
+                let taken = [e.known(owner, count)?, e.known(owner, count)?, e.known(owner, 3)?];
+                let left: usize = e.reserve.known.iter().map(|(_, known)| known.shares.len()).sum();
+                let mut fine = left == 0 && differ(&taken.each_ref().map(|known| &known.shares));
+                for KnownBits { values, shares } in taken {
+                    let opened = e.party.open(SHORT, &shares.x, &shares.m)?;
+                    fine &= values.is_none_or(|values| *values == opened);
+                }
+                e.party.check()?;
+                wrong.extend((!fine).then_some(count));
+            }
+            Ok(wrong)
+        });
+        assert!(ends.iter().all(|end| end.as_ref().is_ok_and(Vec::is_empty)), "{ends:?}");
+    }
+
     /// However much an operation takes at once, and again, nothing of it is given twice.
     #[test]
     fn what_is_taken_at_once_is_not_given_twice() {

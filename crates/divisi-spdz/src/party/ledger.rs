@@ -95,6 +95,38 @@ mod tests {
         assert!(ends.iter().all(|end| *end == Ok([count, 0])), "{ends:?}");
     }
 
+    /// The words that are still at the place of the MAC shares after so many of them were checked.
+    fn left(ledger: &mut Ledger<Gf48>, shares: &[Gf48]) -> usize {
+        ledger.note(shares.iter().map(|_| Gf48::ONE), shares);
+        let place = ledger.m.as_ptr() as usize;
+        let mut bytes = vec![0; 8 * shares.len()];
+        let there = |bytes: &mut [u8]| {
+            let words = words(place, shares.len(), bytes).zip(shares);
+            words.filter(|(word, share)| u128::from(*word) == share.to_bits()).count()
+        };
+        assert_eq!(there(&mut bytes), shares.len());
+        ledger.pay(None);
+        there(&mut bytes)
+    }
+
+    /// \[Q17\] However many MAC shares a check has, all of them are overwritten, also if their memory is
+    /// freed then.
+    #[test]
+    fn of_checks_of_any_size_nothing_is_left() {
+        let shares: Vec<Gf48> = (1..=(1_u128 << 18) + 1)
+            .map(|i| Gf48::from_low_bits(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 47))
+            .collect();
+        let empty = |x| Ledger::<Gf48> { x, m: Vec::new(), views: None, checked: 0 };
+        let mut ledger = empty(Vec::new());
+        for count in (0..=18).flat_map(|k| [(1 << k) - 1, 1 << k, (1 << k) + 1]) {
+            assert_eq!(left(&mut ledger, &shares[..count]), 0, "{count} kept");
+            // so much memory of the values that the ledger keeps none
+            let mut large = empty(Vec::with_capacity(KEPT + 1));
+            assert_eq!(left(&mut large, &shares[..count]), 0, "{count} freed");
+            assert_eq!(large.m.capacity(), 0);
+        }
+    }
+
     /// \[Q17\] If the list of MAC shares moves because it grows, nothing is left in its old memory.
     #[test]
     fn of_what_grew_nothing_is_left() {

@@ -168,6 +168,7 @@ fn joined<V: Shareable, F: Mac>(triples: &Triples<V, F>) -> Auth<V, F> {
 mod tests {
     use super::*;
     use crate::dealer::Dealer;
+    use crate::source::{KnownBits, Units};
     use crate::stock::pack::read;
     use divisi_core::testing::run;
     use divisi_core::{PartyId, PublicParameters};
@@ -197,6 +198,67 @@ mod tests {
             let (opened, checked) = end.unwrap();
             assert!(opened > 0 && checked == opened, "{checked} of {opened}");
         }
+    }
+
+    /// A source that opens a bit whatever it is asked for, and makes nothing.
+    struct Opens(Dealer<Gf48>);
+
+    impl Opens {
+        fn open(&mut self, party: &mut Party<Gf48>) -> Result<(), Abort> {
+            let bit = self.0.bits(party, 1)?;
+            party.open(MADE, &bit.x, &bit.m).map(drop)
+        }
+    }
+
+    impl Source<Gf48> for Opens {
+        fn bits(&mut self, party: &mut Party<Gf48>, _: usize) -> Result<Auth<Gf2, Gf48>, Abort> {
+            self.open(party).map(|()| Auth::default())
+        }
+
+        fn known(&mut self, party: &mut Party<Gf48>, _: PartyId, _: usize) -> Result<KnownBits<Gf48>, Abort> {
+            self.open(party).map(|()| KnownBits { values: None, shares: Auth::default() })
+        }
+
+        fn units(&mut self, party: &mut Party<Gf48>, _: usize, lanes: usize) -> Result<Units<Gf48>, Abort> {
+            self.open(party).map(|()| Units { s: Auth::default(), vector: Auth::default(), lanes })
+        }
+
+        fn byte_triples(&mut self, party: &mut Party<Gf48>, _: usize) -> Result<Triples<Gf8, Gf48>, Abort> {
+            self.open(party).map(|()| Triples::default())
+        }
+
+        fn six_triples(&mut self, party: &mut Party<Gf48>, _: usize) -> Result<Triples<Gf6, Gf48>, Abort> {
+            self.open(party).map(|()| Triples::default())
+        }
+
+        fn bit_triples(&mut self, party: &mut Party<Gf48>, _: usize) -> Result<Triples<Gf2, Gf48>, Abort> {
+            self.open(party).map(|()| Triples::default())
+        }
+    }
+
+    /// \[K17\] The same for lots of every kind, small ones and full ones.
+    #[test]
+    fn no_lot_of_any_kind_and_size_owes_a_check() {
+        let kinds = [Lots::Bits, Lots::ByteTriples, Lots::SixTriples, Lots::BitTriples];
+        let known = [PartyId::P1, PartyId::P2].map(|owner| Lots::Known { owner });
+        let units = (1..=16).map(|log| Lots::Units { log });
+        let kinds: Vec<Lots> = kinds.into_iter().chain(known).chain(units).collect();
+        let ends = run(2, &PublicParameters::new("lots of any size"), |session| {
+            let (mut party, dealer) = Dealer::<Gf48>::deal(session, 6)?;
+            let mut source = Opens(dealer);
+            let mut owing = Vec::new();
+            for kind in &kinds {
+                for count in [1, 2, kind.lot() / 2, kind.lot() - 1, kind.lot()] {
+                    let before = party.ledger.checked;
+                    lot(&mut party, &mut source, *kind, count)?;
+                    if [party.ledger.opened(), party.ledger.checked] != [before + 1; 2] {
+                        owing.push((*kind, count));
+                    }
+                }
+            }
+            Ok(owing)
+        });
+        assert!(ends.iter().all(|end| end.as_ref().is_ok_and(Vec::is_empty)), "{ends:?}");
     }
 
     #[test]

@@ -50,6 +50,26 @@ fn every_output_has_its_own_mask() {
     }
 }
 
+/// All lookups of a layer have masks of their own, however many there are.
+#[test]
+fn every_lookup_of_a_layer_has_its_own_mask() {
+    const MOST: usize = 66;
+    let ends = run(2, &PublicParameters::new("wide layers"), |session| {
+        let mut tiny = engine(session, MOST * MOST)?;
+        let mut masks = HashSet::new();
+        for lookups in 1..=MOST {
+            let mut layer: Vec<Lookup<TinyBit<Gf48>>> = (0..lookups).map(|i| lookup(i % 2 + 1)).collect();
+            tiny.look_up(&mut layer)?;
+            let wires = layer.iter().flat_map(|lookup| &lookup.wires);
+            masks.extend(wires.flat_map(|wire| wire.mask.m.iter().map(|m| m.to_bits())));
+        }
+        let opened: HashSet<u128> = tiny.o.m.iter().map(|m| m.to_bits()).collect();
+        Ok((masks.len(), opened.len()))
+    });
+    let count = (1..=MOST).flat_map(|lookups| (0..lookups).map(|i| i % 2 + 1)).sum();
+    assert!(ends.iter().all(|end| *end == Ok((2 * count, count))), "{ends:?}");
+}
+
 /// No table is used twice, however many were used before.
 #[test]
 fn no_table_returns() {

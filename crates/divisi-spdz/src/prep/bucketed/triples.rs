@@ -278,15 +278,17 @@ mod tests {
         assert_eq!(masks.len(), 3);
     }
 
-    /// What masks a proof comes from rows of its own.
+    /// What masks a proof comes from rows of its own, whatever the size of the batch.
     #[test]
     fn masks_are_no_factors() {
-        rows::tests::own_masks([8 * 70, 8 * 70 + 48], |rows, party, wide, narrow| {
-            let mut leaky = Leaky::<Gf8, Gf48> { made: empty(0) };
-            let sent = leaky.send(rows, party, wide, narrow)?;
-            let plane = |k: usize| sent.y.x.iter().map(move |y| y.0 >> k & 1 == 1);
-            let bits = (0..8).flat_map(plane).collect();
-            Ok((leaky.receive(rows, party, sent)?.mask, bits))
-        });
+        for lanes in [6, 70, 1025, LANES] {
+            rows::tests::own_masks([8 * lanes, 8 * lanes + 48], |rows, party, wide, narrow| {
+                let mut leaky = Leaky::<Gf8, Gf48> { made: empty(0) };
+                let sent = leaky.send(rows, party, wide, narrow)?;
+                let plane = |k: usize| sent.y.x.iter().map(move |y| y.0 >> k & 1 == 1);
+                let bits = (0..8).flat_map(plane).collect();
+                Ok((leaky.receive(rows, party, sent)?.mask, bits))
+            });
+        }
     }
 }
