@@ -266,27 +266,33 @@ mod tests {
     use divisi_field::zp::{P16, P62};
     use divisi_ot::SetupConfig;
 
-    /// Masks of several parts are taken in their order, each once and with the bits of its number.
+    /// Masks of several parts are taken in their order, few of them or many, each once and with the bits
+    /// of its number.
     #[test]
     fn masks_of_several_parts_are_taken_once() {
-        let (p, counts) = (Modulus::new(P32).unwrap(), [3, 70, 1, 6, 40, 5]);
+        [1, 30, 500].into_iter().for_each(taken_once);
+    }
+
+    fn taken_once(scale: u64) {
+        let p = Modulus::new(P32).unwrap();
+        let mask = |i: u64| i * 0x0101_0101 % P32;
         let ends = local::run(2, &PublicParameters::new("masks"), |session| {
             let gmw = crate::gmw::Gmw::deferred(session, SetupConfig::default());
             let mut mixed = Mixed::new(gmw, p, None, None)?;
             let mut from = 0;
-            for count in [5_u64, 64, 1, 55] {
-                let numbers: Vec<u64> = (from..from + count).map(|i| i * 0x0101_0101).collect();
+            for count in [5, 64, 1, 55].map(|count| count * scale) {
+                let numbers: Vec<u64> = (from..from + count).map(mask).collect();
                 let bits = GmwBit::of_words(&numbers, WIDTH);
                 mixed.masks.push(Masks { bits, number: Num::new(WipedVec::from(&*numbers)) });
                 from += count;
             }
             let mut next = 0;
-            for count in counts {
-                let Masks { bits, number } = mixed.take_masks(count)?;
+            for count in [3, 70, 1, 6, 40, 5].map(|count| count * scale) {
+                let Masks { bits, number } = mixed.take_masks(count as usize)?;
                 assert_eq!(*GmwBit::to_words(&bits), *number.shares());
-                let there = (next..next + count as u64).map(|i| i * 0x0101_0101);
+                let there = (next..next + count).map(mask);
                 assert!(number.shares().iter().copied().eq(there), "{count} behind {next}");
-                next += count as u64;
+                next += count;
             }
             assert_eq!(mixed.masks_in_stock(), 0);
             Ok(())

@@ -388,3 +388,6 @@ impl Boolean for Gmw {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -306,16 +306,29 @@ mod tests {
         all
     }
 
-    /// Bits are taken from the last part first, and are left nowhere else [G7].
-    #[test]
-    fn bits_are_taken_once() {
-        MODULI.into_iter().for_each(taken_once);
+    /// What was taken or dropped is wiped where it was.
+    fn are_wiped_behind_their_ends(all: &RandomBits) {
+        for part in &all.parts {
+            let lanes = part.bits.lanes();
+            let mut numbers = vec![1; lanes];
+            part.numbers.copy(&mut numbers);
+            assert!(numbers[part.len..].iter().all(|number| *number == 0));
+            assert!((part.len..lanes).all(|lane| part.bits.lane(lane) == 0));
+        }
     }
 
-    fn taken_once(p: u64) {
-        let mut all = parts(&[100, 70, 3], p);
+    /// Bits are taken from the last part first, few of them or many, and are left nowhere else [G7].
+    #[test]
+    fn bits_are_taken_once() {
+        for scale in [1, 70, 1000] {
+            MODULI.into_iter().for_each(|p| taken_once(p, scale));
+        }
+    }
+
+    fn taken_once(p: u64, scale: usize) {
+        let mut all = parts(&[100, 70, 3].map(|len| len * scale), p);
         let mut seen = Vec::new();
-        for count in [1, 0, 2, 60, 75, 5, 30] {
+        for count in [1, 0, 2, 60, 75, 5, 30].map(|count| count * scale) {
             let before = all.len();
             let taken = all.take(count).unwrap();
             assert_eq!((taken.len(), all.len()), (count, before - count));
@@ -323,14 +336,7 @@ mod tests {
             assert!(bits.iter().zip(numbers.iter()).all(|(bit, number)| *bit == number & 1));
             assert!(numbers.is_sorted(), "in their order");
             seen.extend_from_slice(&numbers);
-            // what was taken is wiped where it was
-            for part in &all.parts {
-                let lanes = part.bits.lanes();
-                let mut numbers = vec![1; lanes];
-                part.numbers.copy(&mut numbers);
-                assert!(numbers[part.len..].iter().all(|number| *number == 0));
-                assert!((part.len..lanes).all(|lane| part.bits.lane(lane) == 0));
-            }
+            are_wiped_behind_their_ends(&all);
         }
         assert!(all.take(1).is_none() && all.is_empty());
         // what is too much takes nothing away
@@ -338,7 +344,19 @@ mod tests {
         assert!(!all.is_empty());
         assert!(all.take(8).is_none() && all.len() == 7);
         seen.sort_unstable();
-        assert!(seen.iter().copied().eq(0..173));
+        assert!(seen.iter().copied().eq(0..173 * scale as u64));
+    }
+
+    /// Bits that are dropped are wiped as well, however many they are.
+    #[test]
+    fn bits_that_are_dropped_are_wiped() {
+        for (p, scale) in MODULI.into_iter().flat_map(|p| [1, 70, 1000].map(|scale| (p, scale))) {
+            for count in [0, 1, 99, 100, 101, 172, 173].map(|count| count * scale) {
+                let left = parts(&[100, 70, 3].map(|len| len * scale), p).first(count);
+                are_wiped_behind_their_ends(&left);
+                assert!(left.open().1.iter().copied().eq(0..count as u64), "{count}");
+            }
+        }
     }
 
     /// Numbers are found in their places, also across parts and behind a part that is used in part.

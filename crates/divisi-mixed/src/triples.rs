@@ -146,12 +146,13 @@ mod tests {
     use super::*;
     use divisi_core::{PublicParameters, local};
 
-    /// What is taken out of several batches at once is gone from all of them, few words or many.
+    /// What is taken out of several batches at once is gone from all of them, few words or many, and the next
+    /// words are those behind it.
     #[test]
     fn triples_of_several_batches_are_taken_once() {
-        const PARTS: [u64; 3] = [0, 10_000, 20_000];
+        const PARTS: [u64; 3] = [0, 1 << 32, 2 << 32];
         let ends = local::run(2, &PublicParameters::new("triples"), |session| {
-            for scale in [1_u64, 70] {
+            for scale in [1_u64, 70, 1000, 1 << 14] {
                 let mut stock = TripleStock::default();
                 for (first, words) in [(0, 5), (5, 2), (7, 5), (12, 5)] {
                     let words_of =
