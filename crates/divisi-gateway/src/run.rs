@@ -286,6 +286,20 @@ mod tests {
         Files::load(&place("gateway.toml")).map(drop)
     }
 
+    /// A process whose start fails at its first file, before any is read, already shows nobody its memory.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[test]
+    fn memory_is_protected_before_anything_is_read() {
+        use crate::remains::in_own_process;
+        use rustix::process::{DumpableBehavior, dumpable_behavior};
+        in_own_process("run::tests::memory_is_protected_before_anything_is_read", || {
+            let folder = tempfile::tempdir().unwrap();
+            assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::Dumpable, "it was started wrongly");
+            run(&folder.path().join("none")).unwrap_err();
+            assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
+        });
+    }
+
     /// How the servers are is said once, and again when it has changed.
     #[test]
     fn what_changes_is_said_once() {

@@ -18,6 +18,8 @@ pub struct Memory {
     spared: AtomicUsize,
     /// After how many encryptions more the key is replaced each time.
     restless: AtomicUsize,
+    /// How often a key was replaced.
+    replaced: AtomicUsize,
     /// Whether the next look for a key finds none.
     overlooks: AtomicBool,
     /// Whether it is not known yet how the servers are.
@@ -44,8 +46,9 @@ impl Memory {
     pub fn replace(&self, name: &KeyName) {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(key) = keys.get_mut(name) {
-            // ids that begin alike are others, too
-            key.id[15] = key.id[15].wrapping_add(1);
+            // ids that differ in one byte are others, too: it is the last one first, then each other
+            let place = 15 - self.replaced.fetch_add(1, Ordering::Relaxed) % 16;
+            key.id[place] = key.id[place].wrapping_add(1);
         }
     }
 

@@ -209,8 +209,45 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
+    use std::io::{Read, Write};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// Of clients that open connections and send nothing so many are let in as there are places; whoever
+    /// comes next is served when one of them leaves.
+    #[test]
+    fn idle_connections_take_the_places_of_http() {
+        // both ends of each are in this process
+        crate::dumps::raise_descriptors();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.unwrap();
+        let within = runtime.enter();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let socket = bind(&Listen::Socket(path.clone())).unwrap();
+        drop(within);
+        let (stop, stopped) = watch::channel(false);
+        let serves = runtime.spawn(async move { serve(socket, &Router::new(), None, stopped).await });
+        let connect = || std::os::unix::net::UnixStream::connect(&path).unwrap();
+        let answers = |mut stream: &std::os::unix::net::UnixStream, within: Duration| {
+            stream.set_read_timeout(Some(within)).unwrap();
+            stream.read_exact(&mut [0; 12]).is_ok()
+        };
+        let asks = || {
+            let mut stream = connect();
+            stream.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+            stream
+        };
+        let mut idle: Vec<_> = (1..1100).map(|_| connect()).collect();
+        // they are accepted in their order: when the last one is served, all are
+        let (soon, moment) = (Duration::from_secs(60), Duration::from_millis(200));
+        let (last, next) = (asks(), asks());
+        assert_eq!([answers(&last, soon), answers(&next, moment)], [true, false]);
+        drop(idle.pop());
+        assert!(answers(&next, soon));
+        drop((idle, last, next));
+        stop.send(true).unwrap();
+        runtime.block_on(serves).unwrap();
+    }
 
     /// A connection has its place until it ends: whoever comes when all are taken waits, and is then served.
     #[test]

@@ -2,6 +2,7 @@
 
 use super::system::with_app;
 use super::*;
+use crate::backend::{Backend, KeyKind};
 use std::collections::BTreeSet;
 
 /// Requests that need one permission each.
@@ -89,6 +90,29 @@ fn tokens_make_and_list_what_their_file_says() {
     assert_eq!(bench.as_token("app", "LIST", "transit/keys?after=k&limit=9", "").status, 404);
     // the file that was read again counts from now on, and the old one no more
     assert_eq!((encrypt(), bench.ask("POST", "transit/keys/new", "").0), (403, 403));
+}
+
+/// A list shows a token the keys that it may list and no others, however many there are.
+#[test]
+fn a_long_list_shows_a_token_its_own_keys() {
+    let bench = with_app("[\"transit/*7\", \"transit/k0000\"]", "[\"list\"]");
+    let is_own = |name: &&String| name.ends_with('7') || *name == "k0000";
+    let mut names = Vec::new();
+    for count in 1..=1025_usize {
+        names.push(format!("k{:04}", count - 1));
+        bench.servers.make(&names[count - 1].parse().unwrap(), KeyKind::Aes256).unwrap();
+        // around each size of which somebody may have made a border
+        if ![count - 1, count, count + 1].into_iter().any(|near| near.is_power_of_two() || near % 100 == 0) {
+            continue;
+        }
+        for most in [1, 20, count] {
+            let target = format!("transit/keys?limit={most}");
+            let answer = bench.as_token("app", "LIST", &target, "");
+            let listed = read(&answer.body.unwrap()).unwrap();
+            let own = Json::texts(names.iter().filter(is_own).take(most));
+            assert!(listed.at(&["data", "keys"]) == Some(&own), "{count} {most}");
+        }
+    }
 }
 
 /// A wrapped data key leaves wrapped alone; each is another one in every 16 bytes, whatever its size, and so

@@ -165,6 +165,10 @@ mod tests {
     fn error(batch: &str) -> String {
         let batch = read(batch.as_bytes()).unwrap();
         let Json::Array(items) = &batch else { panic!() };
+        error_of(items)
+    }
+
+    fn error_of(items: &[Json]) -> String {
         let texts = ["plaintext", "context", "associated_data", "reference"];
         let answer =
             check(items, "plaintext", "missing plaintext to encrypt", &texts, &["key_version"]).unwrap_err();
@@ -193,6 +197,34 @@ mod tests {
         assert_eq!(error(r#"[{"plaintext":"","key_version":1.5}]"#), float);
         let string = "'[0].key_version' expected type 'int', got unconvertible type 'string'";
         assert_eq!(error(r#"[{"plaintext":"","key_version":"1"}]"#), string);
+    }
+
+    /// The last items of the longest batch are looked at as the first ones are.
+    #[test]
+    fn each_item_of_a_batch_is_checked() {
+        let item = |text: &str| read(text.as_bytes()).unwrap();
+        for (wrong, what) in [
+            ("{}", "plaintext' missing plaintext to encrypt"),
+            (r#"{"plaintext":5}"#, "plaintext' expected type 'string', got unconvertible type 'json.Number'"),
+            (
+                r#"{"plaintext":"","key_version":""}"#,
+                "key_version' expected type 'int', got unconvertible type 'string'",
+            ),
+        ] {
+            let mut all: Vec<_> = (0..MOST).map(|at| format!("'[{at}].{what}")).collect();
+            all.sort();
+            assert_eq!(error_of(&vec![item(wrong); MOST]), all.join("\n"), "{wrong}");
+        }
+        let mut items = vec![item(r#"{"plaintext":"YQ=="}"#); MOST];
+        let has_context = item(r#"{"plaintext":"","context":"YQ=="}"#);
+        assert!(contexts(&items).is_ok() && check(&items, "plaintext", "", &[], &[]).is_ok());
+        for at in 0..MOST {
+            let right = std::mem::replace(&mut items[at], Json::Null);
+            assert_eq!(error_of(&items), format!("[{at}] expected a map, got '<nil>'"));
+            items[at].clone_from(&has_context);
+            assert!(contexts(&items).is_err(), "{at}");
+            items[at] = right;
+        }
     }
 
     #[test]
