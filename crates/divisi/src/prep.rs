@@ -269,3 +269,6 @@ impl StockPart {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

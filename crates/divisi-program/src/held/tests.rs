@@ -24,6 +24,29 @@ fn digests_tell_applications_apart() {
     assert_eq!(of("one", one), others[0]);
 }
 
+/// Also of large ones, whatever differs behind however much: inputs, statements, and who learns what.
+#[test]
+fn digests_tell_large_applications_apart() {
+    let lines = |what: &dyn Fn(usize) -> String| (0..500).map(what).collect::<String>();
+    let body = lines(&|i| format!("input x{i} 1 num in 0..9\n"))
+        + &lines(&|i| format!("y{i} = add x{i} 1\n"))
+        + &lines(&|i| format!("output y{i} 1\n"));
+    let of = |body: &str| {
+        let body = format!("divisi program 1\n{body}");
+        digest_of("large", &text::read(&body, &|_| Err("no circuits".into())).unwrap())
+    };
+    let mut seen = HashSet::from([of(&body)]);
+    for i in [0, 100, 255, 256, 400, 499] {
+        for (line, other) in [
+            (format!("input x{i} 1 num in 0..9\n"), format!("input x{i} 2 num in 0..9\n")),
+            (format!("y{i} = add x{i} 1\n"), format!("y{i} = add x{i} 2\n")),
+            (format!("output y{i} 1\n"), format!("output y{i} 1,2\n")),
+        ] {
+            assert!(seen.insert(of(&body.replace(&line, &other))), "{line}");
+        }
+    }
+}
+
 /// The digest of a program has its text and all of the digests of its circuits.
 #[test]
 fn digests_tell_circuits_apart() {

@@ -145,6 +145,22 @@ fn the_largest_program_is_read() {
         assert_eq!(size(bits, factors, rest), Ok(()));
         assert!(size(bits, factors, rest + 1).is_err_and(|error| error.contains("in all")));
     }
+    // words of every width count as many bits as they have
+    for bits in (0..=16).map(|log| 1 << log).chain([WIDEST - 1, WIDEST]) {
+        let words = LARGEST_PROGRAM / bits;
+        let size = |words: usize| {
+            let mut script = Script::new();
+            script.input("x", 1, ValueKind::Bits(bits), Shape::new(&[words.min(1 << 24)]).unwrap()).unwrap();
+            for i in 1..words.div_ceil(1 << 24) {
+                let left = (words - (i << 24)).min(1 << 24);
+                script
+                    .input(&format!("x{i}"), 1, ValueKind::Bits(bits), Shape::new(&[left]).unwrap())
+                    .unwrap();
+            }
+            script.check_size().is_ok()
+        };
+        assert_eq!([size(words), size(words + 1)], [true, false], "{bits}");
+    }
 }
 
 /// Names are used once, and parties are counted from 1: also where a caller makes the statements.
