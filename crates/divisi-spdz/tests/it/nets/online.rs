@@ -6,7 +6,8 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::nets::{NetShape, ShapeOutcome, varied};
 use divisi_core::testing::party;
 use divisi_core::{
-    Abort, Boolean, Bytes, Compares, Convert, Direction, Lanes, Lookup, Lookups, ProgramRun, Session, Settles,
+    Abort, Boolean, Bytes, Compares, Convert, Direction, Lanes, Lookup, Lookups, PartyId, ProgramRun,
+    Session, Settles,
 };
 use divisi_field::{Field, Gf2, Gf42, Gf48};
 use divisi_spdz::{AuthBit, AuthByte, Host, PublicTable, Spdz, SpdzProtocol, Tiny, TinyBits};
@@ -49,13 +50,18 @@ pub fn shapes(parties: usize) -> Vec<NetShape> {
     ]
 }
 
-/// Opens bytes to all parties, and to the third alone.
+/// Who learns something alone: the second party, and among more than three the last one.
+fn alone(session: &Session) -> impl Iterator<Item = PartyId> + use<> {
+    PartyId::all(session.parties()).skip(1).step_by(2.max(session.parties() - 2))
+}
+
+/// Opens bytes to all parties, and to some alone.
 pub fn put<F: Host>(e: &mut Spdz<F>, out: Out<'_>, name: &'static str, x: AuthByte<F>) -> Result<(), Abort> {
     let verified = e.settled(x)?;
-    if name == "bytes of 2"
-        && let Some(own) = e.output_to(party(2), verified.clone())?
-    {
-        out.put("own", own.to_vec());
+    for receiver in alone(e.session()).filter(|_| name == "bytes of 2") {
+        if let Some(own) = e.output_to(receiver, verified.clone())? {
+            out.put("own", own.to_vec());
+        }
     }
     let all: Vec<u8> = e.output(verified)?.into_iter().map(|x| x.0).collect();
     out.put(name, all);
@@ -64,8 +70,10 @@ pub fn put<F: Host>(e: &mut Spdz<F>, out: Out<'_>, name: &'static str, x: AuthBy
 
 fn put_bits<F: Host>(e: &mut Spdz<F>, out: Out<'_>, name: &'static str, x: AuthBit<F>) -> Result<(), Abort> {
     let verified = e.settled(x)?;
-    if let Some(own) = e.output_bits_to(party(2), verified.clone())? {
-        out.put("own bits", own.iter().map(|bit| u8::from(*bit)).collect::<Vec<u8>>());
+    for receiver in alone(e.session()) {
+        if let Some(own) = e.output_bits_to(receiver, verified.clone())? {
+            out.put("own bits", own.iter().map(|bit| u8::from(*bit)).collect::<Vec<u8>>());
+        }
     }
     out.put(name, e.output(verified)?.into_iter().map(|bit: Gf2| bit.to_bits() as u8).collect::<Vec<u8>>());
     Ok(())
