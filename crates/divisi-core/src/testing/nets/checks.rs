@@ -265,9 +265,8 @@ mod tests {
     fn whoever_forgets_the_fourth_peer_is_named() {
         let made = |peers: usize| {
             let run = move |session: crate::Session, _, _: &mut _| {
-                let some = session.peers().into_iter().take(peers);
-                some.into_iter()
-                    .try_for_each(|peer| session.require(checks::M0_3, step!("planted"), true, Some(peer)))
+                let mut some = session.peers().into_iter().take(peers);
+                some.try_for_each(|peer| session.require(checks::M0_3, step!("planted"), true, Some(peer)))
             };
             let net = MessageNet {
                 folder: "",

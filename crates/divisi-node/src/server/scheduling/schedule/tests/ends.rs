@@ -65,14 +65,14 @@ fn what_a_server_lacks_is_waited_for_half_a_time_limit() {
         let id = enter(&mut schedule, "late", 1);
         schedule.receive(&id, hash(1), 40, start).unwrap();
         let offer = Offer { connection: id, number: 1, step: 0 };
-        let waits = |ms: &u64| {
+        let is_over = |ms: &u64| {
             let now = start + Duration::from_millis(*ms);
             assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
             schedule.put_back(&offer, Vec::new(), PartyId::P3, now);
             schedule.tick(now);
             !schedule.has(&id, 1)
         };
-        let ended = (0..9000).step_by(every).find(waits);
+        let ended = (0..9000).step_by(every).find(is_over);
         assert!(ended.is_some_and(|ms| (5000..6000).contains(&ms)), "{every}: {ended:?}");
     }
 }
